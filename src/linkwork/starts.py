@@ -16,7 +16,7 @@ from .contact.contact import Contact
 from .errors import InputError, UnitWarning, warn
 from .maximal.convert import to_reduced
 from .model import MaximalState, Model, State
-from .model.degrees import LOOKS, TURNS, turning_coordinates
+from .model.degrees import LOOKS, TURNS, looks_like_degrees, turning_coordinates
 from .model.entrance import body_of
 from .model.kinematics import kinematics
 
@@ -62,7 +62,7 @@ def _in_degrees(model: Model, q: np.ndarray) -> list[str]:
     for b in model.bodies if len(q) else ():
         angles = turning_coordinates(b.joint)
         x = q[..., model.q_index(b.name)][..., angles] if angles.any() else np.zeros(0)
-        odd = x[(np.abs(x) > TURNS) & (x == np.round(x))]
+        odd = x[looks_like_degrees(x) & (x == np.round(x))]
         if odd.size:
             return [f"state.q at joint {b.joint_name!r}: {odd[0]:g} rad {LOOKS}"]
     return []

@@ -330,3 +330,45 @@ def test_condition_of_the_mass_matrix() -> None:
     q = np.array([[0.1, 0.2, 0.3], [0.0, 1.0, 2.0]])
     expected = [np.linalg.cond(M) for M in lw.mass_matrix(model, q)]
     assert relative(analysis.mass_matrix_condition(model, q), expected) < 1e-9
+
+
+# --- what is no number, no model's, or a batch where one state is asked for -----------------------------------------------------
+ONE = np.array([0.3, 0.4])
+MANY, LOST = np.array([ONE, ONE]), np.array([0.3, np.nan])
+REFUSED = {
+    "equilibrium of a batch": (lambda m: analysis.static_equilibrium(m, MANY), "this function takes one state"),
+    "equilibrium of words": (lambda m: analysis.static_equilibrium(m, ["a", "b"]), "q must be an array of numbers"),
+    "equilibrium, lost tau": (lambda m: analysis.static_equilibrium(m, ONE, LOST), "tau must be finite"),
+    "equilibrium, lost time": (lambda m: analysis.static_equilibrium(m, ONE, t=np.nan), "t must be a finite number"),
+    "modes of a batch": (lambda m: analysis.modes(m, MANY), "this function takes one state"),
+    "modes, lost time": (lambda m: analysis.modes(m, ONE, t=np.nan), "t must be a finite number"),
+    "linearisation, many tau": (lambda m: analysis.linearize(m, ONE, None, MANY), "tau has shape"),
+    "rows of a batch": (lambda m: analysis.equality_rows(m, MANY), "this function takes one state"),
+    "shared, many accelerations": (lambda m: analysis.shared_inverse_dynamics(m, ONE, ONE, MANY), "a has shape"),
+    "shared, lost time": (lambda m: analysis.shared_inverse_dynamics(m, ONE, ONE, ONE, t=np.nan), "t must be a finite number"),
+    "identification, lost": (lambda m: analysis.identify(m, MANY, MANY, MANY, [ONE, LOST]), "tau must be finite"),
+    "identification, short": (
+        lambda m: analysis.identify(m, MANY, MANY, MANY, [ONE]),
+        r"\(1, 2\); it must be \(2, 2\)",
+    ),
+    "identification, narrow": (lambda m: analysis.identify_consistent(m, MANY, MANY, MANY, [[1.0], [2.0]]), "tau has shape"),
+    "identification, weight": (
+        lambda m: analysis.identify_consistent(m, MANY, MANY, MANY, MANY, -1.0),
+        "weight must be positive",
+    ),
+    "seed": (lambda m: analysis.base_parameters(m, "x"), "seed must be a whole number"),
+    "empty batch of targets": (lambda m: analysis.inverse_kinematics(m, Target("lower", np.zeros((0, 3))), ONE), "is empty"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_questions_with_wrong_numbers_are_refused(case: str) -> None:
+    call, message = REFUSED[case]
+    with pytest.raises(lw.InputError, match=message):
+        call(two_links())  # type: ignore[no-untyped-call]
+
+
+def test_one_driven_joint_may_be_given_by_its_name() -> None:
+    model = two_links()
+    one, listed = (analysis.shared_inverse_dynamics(model, ONE, ONE, ONE, names) for names in ("lower", ["lower"]))
+    assert np.array_equal(one.tau, listed.tau)

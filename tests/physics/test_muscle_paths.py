@@ -133,6 +133,31 @@ def test_clamped_fibres_are_told(kind: Any) -> None:
     assert lw.simulate(model, lw.State(run.q[-1], [0.0]), 0.05, 1e-3).health.ok
 
 
+def test_other_units_are_told() -> None:
+    """Activations in percent, and points in millimetres."""
+    model = elbow(-1)
+    run = lw.simulate(model, lw.State([0.5], [0.0]), 0.02, 1e-3, inputs=lambda t: [50.0 if t > 0.0095 else 0.5])
+    assert told(run, "the activation of muscle 'triceps' is not from 0 to 1 from t = 0.01 to 0.02 s").endswith("it is 50")
+    assert "activation" in told(lw.simulate(model, lw.State([0.5], [0.0]), 0.02, 1e-3, inputs=[-1.0]), "it is -1")
+    millimetres = arm(("upper", (-25.0, 0, -80.0)), ("fore", (-24.0, 0, -15.0)), fibres=0.1)
+    told(lw.simulate(millimetres, lw.State([0.5], [0.0]), 1e-5, 1e-6), "fibres of muscle 'triceps' are longer than 5 times")
+
+
+def test_calls_on_muscles_refuse_what_is_no_number() -> None:
+    model, dynamics = elbow(-1), lw.ActivationDynamics()
+    calls: list[tuple[Any, str]] = [
+        (lambda: lw.muscle_states(model, [0.1], t=np.nan), "t must be a finite number"),
+        (lambda: lw.muscle_states(model, [0.1], u=[np.nan]), "u must be finite"),
+        (lambda: lw.muscle_states(model, [0.1], u=[0.1, 0.2]), r"u has shape \(2,\); it must be \(\.\.\., 1\)"),
+        (lambda: dynamics.response([1.0, np.nan], 0.01), "e must be finite"),
+        (lambda: dynamics.response([50.0], 0.01), "e must be from 0 to 1"),
+        (lambda: dynamics.response([1.0], -0.01), "dt must be positive"),
+    ]
+    for call, message in calls:
+        with pytest.raises(lw.InputError, match=message):
+            call()
+
+
 def test_a_point_inside_an_obstacle_is_told() -> None:
     model = arm(("upper", (-0.06, 0, -0.2)), lw.WrapSphere("upper", (0, 0, -0.33), radius=0.03), ("fore", (0, 0, -0.05)))
     run = lw.simulate(model, lw.State([-1.5], [3.0]), 1.0, 1e-3, every=10)

@@ -12,6 +12,8 @@ from ..model.accepts import takes_model
 from ..model.model import Model
 from ..reduced.dynamics import forward_dynamics, forward_dynamics_derivatives
 from ..reduced.mass_matrix import mass_matrix
+from ..spatial.gate import given_number
+from .entrance import one_state
 from .modes import Modes, modes
 from .rows import equality_rows
 
@@ -41,7 +43,8 @@ def static_equilibrium(model: Model, q: Any, tau: Any = None, *, t: float = 0.0,
     directions in which nothing pushes the model stays where it is. Which equilibrium is found, the start decides; `stable`
     says of what kind it is. Raises `SolverError` with what is left if none is found.
     """
-    q = np.asarray(q, float)
+    q, t = one_state("q", q, model.nq), given_number("t", t)
+    tau = None if tau is None else one_state("tau", tau, model.nv)
     error, a, g = _error(model, q, tau, t, inputs)
     scale = max(error, float(np.linalg.norm(model.gravity)), 1e-300)
     damping = 0.0

@@ -17,8 +17,10 @@ from ..errors import InputError, SolverError
 from ..lagrange.regressor import inertial_parameters, regressor
 from ..model.accepts import takes_model
 from ..model.model import Model
+from ..spatial.gate import given_count, given_positive
 from ..spatial.inertia import Inertia
 from ..spatial.rigid import UPPER
+from .entrance import many_states
 
 INDEPENDENT = 1e-9  # of the largest column, scaled: a column with less outside the span of others depends on them
 STATES = 200  # random ones, from which the structure is found
@@ -59,6 +61,8 @@ class Identified:
 @takes_model
 def base_parameters(model: Model, seed: int = 0) -> BaseParameters:
     """The structure of a model's base parameters, from regressors of random states: a rank-revealing QR."""
+
+    given_count("seed", seed, 0)
 
     def make() -> BaseParameters:
         rng = np.random.default_rng(seed)
@@ -103,7 +107,8 @@ def identify(model: Model, q: Any, v: Any, a: Any, tau: Any) -> Identified:
 
 
 def _equations(model: Model, q: Any, v: Any, a: Any, tau: Any) -> tuple[np.ndarray, np.ndarray]:
-    q, v, a, tau = (np.atleast_2d(np.asarray(x, float)) for x in (q, v, a, tau))
+    q = many_states("q", q, model.nq)
+    v, a, tau = (many_states(name, x, model.nv, len(q)) for name, x in (("v", v), ("a", a), ("tau", tau)))
     W = regressor(model, q, v, a).reshape(-1, 10 * model.nb)
     return W, (tau - model.damping * v - model.armature * a).reshape(-1)
 
@@ -118,6 +123,7 @@ def identify_consistent(model: Model, q: Any, v: Any, a: Any, tau: Any, weight: 
     weight   of the distance from the model's own parameters, beside the squares of the joint forces' errors
     """
     W, wanted = _equations(model, q, v, a, tau)
+    weight = given_positive("weight", weight)
     own = inertial_parameters(model)
     unit = np.maximum(np.abs(own), 1e-3 * np.tile(np.abs(own).reshape(-1, 10).max(axis=1), (10, 1)).T.reshape(-1))
     A = W * unit / max(np.linalg.norm(wanted), 1e-300)

@@ -22,6 +22,8 @@ from ..model.model import Model
 from ..model.state import Motion
 from ..reduced.dynamics import inverse_dynamics
 from ..solvers.quadratic import QuadraticProgram
+from ..spatial.gate import given_number
+from .entrance import one_state
 
 SMALL = 1e-12  # weight of the multipliers' squares beside those of the joint forces
 
@@ -42,13 +44,15 @@ class Shared:
 
 @takes_model
 def shared_inverse_dynamics(
-    model: Model, q: Any, v: Any, a: Any, driven: Iterable[str] | None = None, *, t: float = 0.0, inputs: Any = None
+    model: Model, q: Any, v: Any, a: Any, driven: Iterable[str] | str | None = None, *, t: float = 0.0, inputs: Any = None
 ) -> Shared:
     """The joint forces and constraint forces behind accelerations of one state, by the choice of the module's text.
 
-    driven   names of joints with drives; all but free ones if None
+    driven   names of joints with drives, or one; all but free ones if None
     """
-    q, v, a = (np.asarray(x, float) for x in (q, v, a))
+    q = one_state("q", q, model.nq)
+    v, a = one_state("v", v, model.nv), one_state("a", a, model.nv)
+    t = given_number("t", t)
     needed = inverse_dynamics(model, q, v, a, t=t, inputs=inputs)
     G, pushes, count, keep = _rows(model, q, v, t)
     on = _driven(model, driven)
@@ -90,7 +94,7 @@ def _rows(model: Model, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndar
 
 def _driven(model: Model, names: Iterable[str] | None) -> np.ndarray:
     out = np.zeros(model.nv, dtype=bool)
-    chosen = [b.name for b in model.bodies if b.joint.nv < 6] if names is None else names
+    chosen = [b.name for b in model.bodies if b.joint.nv < 6] if names is None else [names] if isinstance(names, str) else names
     for name in chosen:
         out[model.v_index(name)] = True
     return out

@@ -14,7 +14,7 @@ from ..model.accepts import takes_model
 from ..model.model import Model
 from ..solvers.quadratic import boxed
 from ..spatial.gate import finite_reals, given_count
-from .entrance import check_coordinates
+from .entrance import check_coordinates, check_some_states
 from .targets import Target, Wanted
 
 REACHED = 1e-9  # m, rad
@@ -82,6 +82,7 @@ def _from_several(model: Model, targets: Any, q: Any, rounds: int, restarts: int
     except ValueError:
         shapes = ", ".join(str(t.lead) for t in listed)
         raise InputError(f"the batch of q is {start.shape[:-1]}, those of the targets {shapes}; they must agree") from None
+    check_some_states(lead)
     wanted = Wanted(model, [t.at(lead) for t in listed])
     wanted.check_some()
     first = np.broadcast_to(start, (*lead, model.nq)).reshape(-1, model.nq)

@@ -20,6 +20,8 @@ from ..model.model import Model
 from ..reduced.dynamics import forward_dynamics, forward_dynamics_derivatives
 from ..reduced.inverse_mass_matrix import inverse_mass_matrix
 from ..reduced.mass_matrix import mass_matrix
+from ..spatial.gate import given_number
+from .entrance import one_state
 from .rows import equality_rows, null_space
 
 
@@ -70,8 +72,9 @@ class Modes:
 @takes_model
 def linearize(model: Model, q: Any, v: Any = None, tau: Any = None, *, t: float = 0.0, inputs: Any = None) -> Linearisation:
     """The linearised model about one state under joint forces."""
-    q, nv = np.asarray(q, float), model.nv
-    v = np.zeros(nv) if v is None else np.asarray(v, float)
+    q, t, nv = one_state("q", q, model.nq), given_number("t", t), model.nv
+    v = np.zeros(nv) if v is None else one_state("v", v, nv)
+    tau = None if tau is None else one_state("tau", tau, nv)
     da_dq, da_dv = forward_dynamics_derivatives(model, q, v, tau, t=t, inputs=inputs)
     M, (G, _) = mass_matrix(model, q), equality_rows(model, q, t)
     Z = null_space(G, M)

@@ -23,7 +23,7 @@ from ..model.model import Model
 from ..reduced.muscle_states import MuscleStates, muscle_states
 from ..solvers.quadratic import QuadraticProgram
 from ..spatial.gate import finite_reals, given_positive, meant
-from .entrance import check_coordinates
+from .entrance import check_coordinates, check_some_states
 
 EVEN = 1e-9  # of the largest tension: as far from the mean of passive and full as that at half activation may be
 
@@ -83,7 +83,8 @@ def static_optimisation(
         raise InputError(
             f"q {q.shape}, v {v.shape} and torques {torques.shape} are of different batches; they must agree"
         ) from None
-    q, v, torques = (np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v, torques))
+    check_some_states(lead)
+    q, v, torques = (np.broadcast_to(x, (*lead, x.shape[-1])).reshape(int(np.prod(lead)), x.shape[-1]) for x in (q, v, torques))
     times = _times(t, lead)
     rows = _chosen(model, joints)
     strengths = _strengths(model, reserves, rows)

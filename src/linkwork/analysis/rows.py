@@ -11,12 +11,14 @@ from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import Motion
+from ..spatial.gate import given_number
+from .entrance import one_state
 
 
 @takes_model
 def equality_rows(model: Model, q: Any, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """G (rows, nv) and residuals (rows,) of all equality constraints on positions and velocities, at one configuration."""
-    q, constraints = np.asarray(q, float), constraint_set(model)
+    q, t, constraints = one_state("q", q, model.nq), given_number("t", t), constraint_set(model)
     still = kinematics(model, q, np.zeros(model.nv))
     found = constraints.at(still.poses, still.twists, q, np.zeros(model.nv), t)
     equal, units = ~found.unilateral, np.eye(model.nv)

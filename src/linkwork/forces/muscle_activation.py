@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import InputError, ModelError
 from ..spatial.frozen import Frozen
-from ..spatial.gate import positive, reals
+from ..spatial.gate import finite_reals, given_positive, positive, reals, shown
 from ..spatial.scalar import Scalar, Vector, stack, where
 from .muscle_curves import PiecewiseCurve
 
@@ -80,9 +80,13 @@ class ActivationDynamics:
         return e + (a - e) * np.exp(-dt / self._tau(a, e))
 
     def response(self, e: Any, dt: float, a0: Any = 0.0) -> np.ndarray:
-        """Activations (n + 1, ...) from a0 on, under excitations (n, ...) that are each held for dt."""
-        out: list[Vector] = [np.broadcast_to(np.asarray(a0, float), np.shape(e)[1:])]
-        for held in np.asarray(e, float):
+        """Activations (n + 1, ...) from a0 on, under excitations (n, ...) that are each held for dt; all are from 0 to 1."""
+        dt, given, first = given_positive("dt", dt), finite_reals("e", e), finite_reals("a0", a0)
+        for name, x in (("e", given), ("a0", first)):
+            if x.min(initial=0.0) < 0.0 or x.max(initial=0.0) > 1.0:
+                raise InputError(f"ActivationDynamics.response: {name} must be from 0 to 1, not {shown(x)}")
+        out: list[Vector] = [np.broadcast_to(first, given.shape[1:])]
+        for held in given:
             out.append(self.step(out[-1], held, dt))
         return np.array(out)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .model import Body
 
 TURNS = 4.0 * np.pi  # rad: larger angles of a hinge that somebody writes down are degrees, as a rule
+DEGREES = 3600.0  # larger ones are no degrees either: files write them where nothing is limited
 SLIGHT = 1e-9  # rad per unit of a coordinate: one that turns its body less is a length
 LOOKS = "looks like degrees; angles are in radians: write np.deg2rad(...), and if it is meant, ignore lw.UnitWarning"
 
@@ -33,6 +34,11 @@ def turning_coordinates(joint: Joint) -> np.ndarray:
     return turning_velocities(joint) if joint.one_chart().coordinates_add else np.zeros(joint.nq, bool)
 
 
+def looks_like_degrees(angles: np.ndarray) -> np.ndarray:
+    """Whether each of some angles of hinges (rad) was meant in degrees."""
+    return (np.abs(angles) > TURNS) & (np.abs(angles) <= DEGREES)
+
+
 def angles_in_degrees(bodies: Sequence[Body], elements: Iterable[Any]) -> tuple[str, ...]:
     """A line for every joint and every element with an angle that looks like degrees.
 
@@ -45,7 +51,7 @@ def _of_limits(bodies: Sequence[Body]) -> Iterator[str]:
     for body in bodies:
         p = body.properties
         bounds = np.concatenate([p.lower, p.upper])
-        large = np.isfinite(bounds) & (np.abs(bounds) > TURNS)
+        large = looks_like_degrees(bounds)
         if large.any() and (large & np.tile(turning_coordinates(body.joint), 2)).any():
             shown = ", ".join(f"{x:g}" for x in bounds[large])
             yield f"joint {body.joint_name!r}: a limit of {shown} rad {LOOKS}"
@@ -57,7 +63,7 @@ def _of_elements(bodies: Sequence[Body], elements: Iterable[Any]) -> Iterator[st
         given = getattr(element, "given_coordinates", None)
         for name, what, values in given() if given is not None else ():
             x = np.atleast_1d(np.asarray(values, float))
-            large = np.isfinite(x) & (np.abs(x) > TURNS)
+            large = looks_like_degrees(x)
             if not large.any():
                 continue
             if known is None:

@@ -1,8 +1,9 @@
-"""Where paths of muscles and cables are not continuous in a motion, and where fibres are clamped.
+"""Where paths of muscles and cables are not continuous in a motion, and fibres or activations are out of range.
 
 A path is a function of where bodies are. Where points pass each other behind a sphere, or turn about a cylinder by more than half
 a turn from the neutral configuration, its side changes, and moment arms jump; a point inside an obstacle has no path around it.
-Fibres shorter than a hundredth of their optimal length are held at that length, whatever the path.
+Fibres shorter than a hundredth of their optimal length are held at that length, whatever the path; fibres of several times their
+optimal length, and activations beyond 0 to 1, mean other units.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from ..model.model import Model
 from .jacobian import jacobian_transpose_product
 
 INSIDE = 0.01  # of the radius: a point deeper inside an obstacle is told; attachments lie on its surface to less
+STRETCHED = 5.0  # optimal lengths: no fibres are so long, but in other units than metres
+ROUNDING = 1e-9  # of an activation: what interpolation leaves
+TOO_SHORT = "the path is shorter than tendon and fibres can be: check tendon_length, path and range of motion"
 JUMP = 1e-6  # m: a moment arm that changes less does not jump
 
 
@@ -57,10 +61,10 @@ def muscle_lapses(
     found = dict[str, Lapse]()
     for law in laws:
         found |= dict(_along_path(model, law, q, poses, t, begins))
-    return found | dict(_clamped(model, poses, twists, t, u, begins))
+    return found | dict(_of_fibres(model, poses, twists, t, u, begins))
 
 
-def _clamped(
+def _of_fibres(
     model: Model, poses: np.ndarray, twists: np.ndarray, t: np.ndarray, u: np.ndarray | None, begins: bool
 ) -> Iterator[tuple[str, Lapse]]:
     if not any(hasattr(law, "fibre_length") for law in collection(model).forces):
@@ -69,13 +73,26 @@ def _clamped(
     times = np.broadcast_to(t, lead).reshape(-1)
     given = None if u is None else np.reshape(u, (len(times), -1))
     flat = poses.reshape(-1, *poses.shape[-3:]), twists.reshape(-1, *twists.shape[-2:])
-    on = clamped_fibres(model, muscles.observe(*flat, times, given)[0]["fibre_length"]).reshape(*lead, -1)
+    seen = muscles.observe(*flat, times, given)[0]
+    fibre, active = seen["fibre_length"], seen["activation"]
+    stretch = fibre / np.array([float(m.optimal_length) for m in muscles.muscles])
+    clamped, long, odd = clamped_fibres(model, fibre), stretch > STRETCHED, np.abs(active - 0.5) > 0.5 + ROUNDING
     for k, muscle in enumerate(muscles.muscles):
-        states = np.nonzero(on[..., int(not begins) :, k])[-1] + int(not begins)
-        if len(states):
-            remedy = "the path is shorter than tendon and fibres can be: check tendon_length, path and range of motion"
-            what = f"fibres of {_called(muscle)} are clamped at {SHORTEST:g} of their optimal length"
-            yield what, Lapse(float(t[states.min()]), float(t[states.max()]), len(states), remedy)
+        name = _called(muscle)
+        longest, farthest = stretch[:, k].max(), active[np.argmax(np.abs(active[:, k] - 0.5)), k]
+        kinds = (
+            (f"fibres of {name} are clamped at {SHORTEST:g} of their optimal length", clamped, TOO_SHORT),
+            (
+                f"fibres of {name} are longer than {STRETCHED:g} times their optimal length",
+                long,
+                f"{longest:.3g} times",
+            ),
+            (f"the activation of {name} is not from 0 to 1", odd, f"it is {farthest:.3g}"),
+        )
+        for what, on, detail in kinds:
+            states = np.nonzero(on[:, k].reshape(lead)[..., int(not begins) :])[-1] + int(not begins)
+            if len(states):
+                yield what, Lapse(float(t[states.min()]), float(t[states.max()]), len(states), detail)
 
 
 def clamped_fibres(model: Model, fibre_length: np.ndarray) -> np.ndarray:

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..forces.muscle_set import muscle_set
+from ..forces.set import force_set
 from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
+from ..spatial.gate import finite_reals, given_number
 from .jacobian import jacobian_transpose_product
 from .muscle_lapses import clamped_fibres
 
@@ -59,7 +62,12 @@ def muscle_states(model: Model, q: Any, v: Any = None, t: float = 0.0, u: Any = 
     >>> lw.muscle_states(model.add(lw.Muscle(path, 500.0, 0.15, 0.1)), q).length.shape
     (1,)
     """
-    muscles = muscle_set(model)
+    muscles, size = muscle_set(model), len(force_set(model).initial_inputs)
+    t = given_number("muscle_states: t", t)
+    if u is not None:
+        u = finite_reals("muscle_states: u", u)
+        if u.ndim < 1 or u.shape[-1] != size:
+            raise InputError(f"muscle_states: u has shape {u.shape}; it must be (..., {size}), the inputs of all forces")
     at = kinematics(model, q, v)
     found, slopes = muscles.observe(at.poses, at.twists, t, u)
     lead, count = slopes.shape[:-3], len(muscles.muscles)
