@@ -10,8 +10,10 @@ rows. Rows in discs, whose force is bounded by its length, are posed anew with t
 that of bilateral staggered projections [Sueda, Alg. 8; errata 26-33], where friction waits for a turn of its own.
 
 Friction is a small part of what a joint carries, and turns settle by as large a factor each; where joints stick, as soon as
-bounds are wide enough. Where many multipliers mean one motion (sticking joints beside sticking contacts) bounds may go about for
-ever: then they go half of the way at a time, and later narrow ever more slowly, so that what can stick does. `left` tells what is
+bounds are wide enough. Where they settle slowly, or go about, bounds go a part of the way, or beyond, by the secant of the last
+two turns [Irons and Tuck 1969]; later they widen at once and narrow ever more slowly, so that what can stick does. Where many
+multipliers mean one motion (sticking joints beside sticking contacts), what a joint carries depends on which of them is found:
+so a turn begins at the multipliers of the one before, and the last turn is that again which left least. `left` tells what is
 left: the natural map of the rows under the bounds that they ask for. Lanes that are done stay as they are.
 """
 
@@ -28,20 +30,26 @@ from ..solvers.discs import aim_disc, disc_rest, pose_discs, restore_discs
 from ..spatial.scalar import Vector, inv_spd, zeros
 
 TURNS = 120
-EAGER = 15  # turns after which bounds go half of the way only
+EAGER = 4  # turns after which bounds go a part of the way, or beyond, that follows from the last two [Irons and Tuck 1969]
+SHORTEST, LONGEST = 0.1, 30.0  # of these parts
 PATIENT = 40  # the same after which they widen at once, and narrow ever more slowly
+FAR = 1e300  # more than any turn leaves
 ENOUGH = 1e-14  # of the largest b: so small a rest is rounding
 
 
 # --- bounds ------------------------------------------------------------------------------------------------------------------
 @loops
-def begin_turns(rows: int, most: Lane, aim: Lane, soft_across: Lane, turns: Lane, pressing: Lane) -> None:
+def begin_turns(
+    rows: int, most: Lane, aim: Lane, soft_across: Lane, x_kept: Lane, turns: Lane, best_rest: Lane, pressing: Lane
+) -> None:
     """No bounds yet, and no directions."""
     for r in range(rows):
         most[r] = 0.0
         aim[r] = 0.0
         soft_across[r] = 0.0
+        x_kept[r] = 0.0
     turns[0] = 0.0
+    best_rest[0] = FAR
     pressing[0] = 1.0
 
 
@@ -56,8 +64,18 @@ def keep_start(active: Ints, A: Lane, b: Lane, x: Lane, A_kept: Lane, b_kept: La
 
 
 @loops
+def keep_matrix(active: Ints, A: Lane, b: Lane, x: Lane, A_kept: Lane, b_kept: Lane, x_kept: Lane) -> None:
+    """The problem of the rows, as solvers use it up, and the multipliers of the turn before, where they begin."""
+    for k in range(active[0] * (active[0] + 1) // 2):
+        A_kept[k] = A[k]
+    for i in range(active[0]):
+        x[active[i + 1]] = x_kept[active[i + 1]]
+        b_kept[active[i + 1]] = b[active[i + 1]]
+
+
+@loops
 def begin_turn(active: Ints, A_kept: Lane, x_kept: Lane, A: Lane, x: Lane) -> None:
-    """Every turn begins alike."""
+    """A turn begins at the matrix of the rows, and at the multipliers of the turn before."""
     for k in range(active[0] * (active[0] + 1) // 2):
         A[k] = A_kept[k]
     for i in range(active[0]):
@@ -92,15 +110,24 @@ def end_turn(
     aim: Lane,
     soft_across: Lane,
     led: Lane,
+    x_kept: Lane,
+    best_most: Lane,
+    best_aim: Lane,
+    best_soft: Lane,
+    best_start: Lane,
+    missing: Lane,
     turns: Lane,
     left: Lane,
     rest: Lane,
+    best_rest: Lane,
+    part: Lane,
     pressing: Lane,
 ) -> None:
     """Go toward the bounds that are wanted, in lanes where the multipliers do not solve the problem that has them.
 
     The rest is the natural map |x - projection of x - w / A_rr| A_rr of the rows under these bounds, w = A x + b; where a solver
-    leaves as much of its own, no bounds make it better. `led` is x - w / A_rr of discs.
+    leaves as much of its own, no bounds make it better. `led` is x - w / A_rr of discs. The last turn is the one again that left
+    least.
     """
     rest[0] = 0.0 * turns[0]
     fast = 0.0 * turns[0]
@@ -123,12 +150,37 @@ def end_turn(
             rest[0] = maximum(rest[0], where(good, disc_rest(discs[r], r, d, wanted, x, led), 0.0))
     pressing[0] = where(rest[0] <= maximum(ENOUGH * fast, 2.0 * left[0]), 0.0, pressing[0])
     turns[0] += 1.0
+    better = (rest[0] < best_rest[0]) & (turns[0] < TURNS - 0.5)
+    best_rest[0] = where(better, rest[0], best_rest[0])
+    for i in range(active[0]):
+        r = active[i + 1]
+        best_start[r] = where(better, x_kept[r], best_start[r])
+        x_kept[r] = where(pressing[0] > 0.0, x[r], x_kept[r])
+        if discs[r] >= 0:
+            best_most[r] = where(better, most[r], best_most[r])
+        if discs[r] > 1:
+            best_soft[r] = where(better, soft_across[r], best_soft[r])
+            for j in range(discs[r]):
+                best_aim[r + j] = where(better, aim[r + j], best_aim[r + j])
+    along = 0.0 * turns[0]
+    square = 0.0 * turns[0]
+    for i in range(active[0]):
+        r = active[i + 1]
+        if discs[r] >= 0:
+            d = A_kept[i * (i + 1) // 2 + i]
+            change = wanted[r] - most[r] - missing[r]
+            along += d * missing[r] * change
+            square += d * change * change
+            missing[r] = wanted[r] - most[r]
+    measured = (turns[0] > EAGER) & (square > 0.0)
+    secant = minimum(maximum(-part[0] * along / where(square > 0.0, square, 1.0), SHORTEST), LONGEST)
+    part[0] = where(measured, secant, 1.0)
     slow = 1.0 / maximum(turns[0] - PATIENT, 1.0)
     for i in range(active[0]):
         r = active[i + 1]
         if discs[r] >= 0:
-            share = where(turns[0] > PATIENT, where(wanted[r] > most[r], 1.0, slow), where(turns[0] > EAGER, 0.5, 1.0))
-            new = where(share < 1.0, most[r] + share * (wanted[r] - most[r]), wanted[r])
+            share = where(turns[0] > PATIENT, where(wanted[r] > most[r], 1.0, slow), part[0])
+            new = where(abs(share - 1.0) > 0.0, maximum(most[r] + share * (wanted[r] - most[r]), 0.0), wanted[r])
             most[r] = where(pressing[0] > 0.0, new, most[r])
             lower[r] = -most[r]
             upper[r] = most[r]
@@ -136,6 +188,18 @@ def end_turn(
         r = active[i + 1]
         if discs[r] > 1:
             aim_disc(discs[r], r, disc_diagonal(discs[r], i, A_kept), most, led, aim, soft_across, pressing[0])
+    last = (pressing[0] > 0.0) & (turns[0] > TURNS - 1.5)
+    for i in range(active[0]):
+        r = active[i + 1]
+        x_kept[r] = where(last, best_start[r], x_kept[r])
+        if discs[r] >= 0:
+            most[r] = where(last, best_most[r], most[r])
+            lower[r] = -most[r]
+            upper[r] = most[r]
+        if discs[r] > 1:
+            soft_across[r] = where(last, best_soft[r], soft_across[r])
+            for j in range(discs[r]):
+                aim[r + j] = where(last, best_aim[r + j], aim[r + j])
 
 
 @loops
@@ -218,24 +282,28 @@ def pressing_fields() -> dict[str, Field]:
     """Those of steps in which joints rub under what they carry."""
     six = vector(6)
     return {
-        **{name: Field("work", "rows", of="constraint") for name in ("most", "wanted", "aim", "soft_across", "led")},
+        **{name: Field("work", "rows", of="constraint") for name in ("most", "wanted", "aim", "soft_across", "led", *BEST)},
         "exerted": Field("work", "node", six, of="constraint"),
         **{name: Field("work", "node", six) for name in ("row_load", "reaction", "through")},
         "held_up": Field("gathered", codec=six),
         "A_kept": Field("work", "pair", SCALAR),
         **{name: Field("work", "row", SCALAR) for name in ("b_kept", "x_kept")},
-        **{name: Field("work", "global", SCALAR) for name in ("press_turns", "press_rest", "pressing")},
+        **{
+            name: Field("work", "global", SCALAR) for name in ("press_turns", "press_rest", "best_rest", "press_part", "pressing")
+        },
     }
 
 
-BEGIN = Routine(begin_turns, ("rows", "most", "aim", "soft_across", "press_turns", "pressing"))
+BEGIN = Routine(begin_turns, ("rows", "most", "aim", "soft_across", "x_kept", "press_turns", "best_rest", "pressing"))
+KEEP_MATRIX = Routine(keep_matrix, ("active", "A", "b", "x", "A_kept", "b_kept", "x_kept"))
 KEEP = Routine(keep_start, ("active", "A", "b", "x", "A_kept", "b_kept", "x_kept"))
 POSE = Routine(pose_discs, ("active", "discs", "aim", "soft_across", "A", "b", "x", "led"))
 RESTORE = Routine(restore_discs, ("active", "discs", "aim", "A_kept", "b_kept", "A", "b", "x"))
 POSED = ("active", "discs", "A_kept", "on", "b", "x", "wanted", "most", "lower", "upper", "aim", "soft_across", "led")
+BEST = ("best_most", "best_aim", "best_soft", "best_start", "missing")
 JUDGE: list[Step] = [
     each(press, "p0", "p1", "carrier", on="constraint"),
-    Routine(end_turn, (*POSED, "press_turns", "left", "press_rest", "pressing")),
+    Routine(end_turn, (*POSED, "x_kept", *BEST, "press_turns", "left", "press_rest", "best_rest", "press_part", "pressing")),
 ]
 TELL = Routine(tell_rest, ("press_rest", "left"))
 

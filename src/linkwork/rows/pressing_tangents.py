@@ -11,8 +11,9 @@ from ..kernel.directional import tangent_of, without_tangent
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
 from ..solvers.box_tangents import KEPT
 from ..solvers.discs import pose_discs, reflect, reflect_matrix, restore_discs
-from .pressing import EAGER, TURNS, begin_turn, begin_turns, end_turn, keep_start, tell_rest
+from .pressing import TURNS, begin_turn, begin_turns, end_turn, keep_matrix, keep_start, tell_rest
 
+UNDAMPED = 15  # turns after which changes go half of the way only
 SETTLED = 1e-10  # of the largest change of a bound: a smaller difference between turns is none
 
 without_tangent(tell_rest)
@@ -26,7 +27,7 @@ def begin_turns_tangent(rows: int, d_most: Lane) -> None:
         d_most[r] = 0.0
 
 
-@tangent_of(keep_start)
+@tangent_of(keep_start, keep_matrix)
 @loops
 def keep_start_tangent(active: Ints, d_A: Lane, d_b: Lane, d_A_kept: Lane, d_b_kept: Lane) -> None:
     """The change of the problem, as turns use it up."""
@@ -39,7 +40,7 @@ def keep_start_tangent(active: Ints, d_A: Lane, d_b: Lane, d_A_kept: Lane, d_b_k
 @tangent_of(begin_turn)
 @loops
 def begin_turn_tangent(active: Ints, d_A_kept: Lane, d_A: Lane) -> None:
-    """Every turn begins alike."""
+    """The change of the matrix, as the turn before used it up."""
     for k in range(active[0] * (active[0] + 1) // 2):
         d_A[k] = d_A_kept[k]
 
@@ -98,7 +99,7 @@ def end_turn_tangent(
     pressing: Lane,
 ) -> None:
     """The change of the bounds; lanes in which it does not stand still take another turn."""
-    share = where(turns[0] > EAGER, 0.5, 1.0)
+    share = where(turns[0] > UNDAMPED, 0.5, 1.0)
     size = 0.0 * turns[0]
     off = 0.0 * turns[0]
     for i in range(active[0]):

@@ -40,7 +40,7 @@ from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
 from .further import hold_further, hold_usual
 from .noticing import SEGMENTS, measure, notice, noticing
 from .poisson import solved_impacts
-from .pressing import KEEP, POSE, RESTORE, answer, in_turns
+from .pressing import KEEP_MATRIX, POSE, RESTORE, answer, in_turns
 
 
 def climb(n: Any, place: Any, up: Any) -> None:
@@ -263,7 +263,7 @@ def solved_rows(
     if carried is not None:
         solver = in_turns(solver, [spreading, outward(answer)], ports, carried)
     elif hold is hold_under_bounds:
-        solver = [KEEP, POSE, *solver, RESTORE]
+        solver = [KEEP_MATRIX, POSE, *solver, RESTORE]
     elif impacts is not None:
         solver = impacts(solver)
     carrying = carrying_up(hold, ports, up)
