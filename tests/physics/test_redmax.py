@@ -216,7 +216,7 @@ def test_stops_and_the_slip_of_the_upper_one() -> None:
     run = lw.simulate(right, p.state, 2.0, 1e-3, "redmax", baumgarte=50.0)
     assert -0.2 - 3e-3 < run.q.min() < -0.2
     assert 0.3 < run.q.max() < 0.3 + 3e-3
-    assert run.health.penetration < 3.0 * 1e-3
+    assert run.health.limits < 3.0 * 1e-3
 
 
 # --- prescribed motion and joint torques ------------------------------------------------------------------------------
