@@ -193,3 +193,26 @@ def test_numbers_of_joints_are_checked() -> None:
         leg("curve").with_parameters({"knee": {"frames": frames}})
     with pytest.raises(lw.ModelError, match=r"way must be finite numbers of shape \(3,\)"):
         leg("class").with_parameters({"knee": {"way": (1.0, 2.0)}})
+
+
+# --- at bounds ------------------------------------------------------------------------------------------------------------------
+def test_numbers_at_their_bounds() -> None:
+    """Damping that is 0 and may not be less; gains beside an effort without end; axes of laws."""
+    b = lw.ModelBuilder()
+    b.body("a", joint=lw.Revolute((0, 1, 0)), inertia=ROD)
+    b.body("b", joint=lw.Revolute((0, 1, 0)), placement=lw.SE3(p=(0.5, 0, 0)), inertia=ROD)
+    model = b.build().add(lw.Gear("a", "b", 2.0, axis_a=(0, 1, 0), axis_b=(0, 1, 0), name="gear"))
+    model = model.add(lw.PDController("a", kp=10.0, kd=1.0, name="drive"))
+    q, v = np.array([0.2, 0.4]), np.array([0.4, 0.8])
+    asked = {"a": ["damping"], "drive": ["kp", "kd"], "gear": ["ratio", "axis_a"]}
+    found = lw.parameter_derivatives(model, q, v, asked)
+    here = lw.forward_dynamics(model, q, v)
+    damped = [lw.forward_dynamics(model.with_parameters({"a": {"damping": h}}), q, v) for h in (1e-5, 2e-5)]
+    assert found[:, 0] == pytest.approx((4 * damped[0] - damped[1] - 3 * here) / 2e-5, rel=1e-6, abs=1e-6)
+    assert np.abs(found[:, 0]).max() > 0.1
+    for column, (name, what) in enumerate((("drive", "kp"), ("drive", "kd"), ("gear", "ratio")), 1):
+        ends = [lw.forward_dynamics(m, q, v) for m in both_sides(model, quantity_of(model, name, what), 0)]
+        assert found[:, column] == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-6, abs=1e-6)
+    assert np.isfinite(found).all()
+    with pytest.raises(lw.ModelError, match="effort = inf is not finite, and has no derivative"):
+        lw.parameter_derivatives(model, q, v, {"drive": ["effort"]})

@@ -31,6 +31,7 @@ class Gear(Constraint):
 
     size, holonomic = 1, False
     parameter_names: ClassVar[tuple[str, ...]] = ("ratio", "axis_a", "axis_b")
+    directions: ClassVar[tuple[str, ...]] = ("axis_a", "axis_b")
 
     def __init__(
         self,

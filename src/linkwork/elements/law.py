@@ -33,10 +33,12 @@ class Law(Travelling, Frozen):
 
     name              its own, by which messages, reactions, inputs and changes of its numbers find it; need not be given
     parameter_names   attributes that are numbers or arrays: run-time data, shared kernels
+    directions        which of `numbers` are unit vectors
     """
 
     name: str = ""
     parameter_names: ClassVar[tuple[str, ...]] = ()
+    directions: ClassVar[tuple[str, ...]] = ()
     _made_with: tuple[tuple[Any, ...], dict[str, Any]] | None
 
     def __new__(cls, *arguments: Any, **named: Any) -> Any:

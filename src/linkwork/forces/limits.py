@@ -81,6 +81,7 @@ class SwingTwistLimit(JointForce):
     """
 
     parameter_names: ClassVar[tuple[str, ...]] = ("axis", "swing", "twist", "stiffness", "damping")
+    directions: ClassVar[tuple[str, ...]] = ("axis",)
 
     def __init__(
         self,

@@ -101,7 +101,8 @@ def quantity_of(model: Model, name: str, what: str) -> Quantity:
     """A number of a body, its joint or a law, by name; raises where there is none."""
     laws = {getattr(e, "name", ""): e for e in model.elements}
     if name in laws and what in (known := laws[name].numbers()):
-        return _of_value(name, what, known[what], False, True)
+        direction = what in getattr(laws[name], "directions", ())
+        return _of_value(name, what, known[what], direction, not direction)
     body = model.bodies[model.body_index(name)]
     if what in ("mass", "com", "tensor"):
         return _of_value(name, what, getattr(body.inertia, what), False, True)
@@ -130,4 +131,4 @@ def _of_value(name: str, what: str, value: Any, direction: bool, linear: bool, p
             np.asarray(value, float)
         except (TypeError, ValueError):
             raise ModelError(f"{name!r}: {what!r} is no number, but {value!r}; numbers, poses and tables can change") from None
-    return Quantity(name, what, value, kind, linear and kind != POSES)
+    return Quantity(name, what, np.asarray(value, float) if kind == DIRECTION else value, kind, linear and kind != POSES)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..elements.collection import collection
+from ..errors import ModelError
 from ..kernel.directional import TableChanges, slope_entries, with_slopes
 from ..kernel.sweep import Tree
 from ..model import Model
@@ -17,6 +18,11 @@ from ..spatial.table import Table
 
 STEP = 1e-4  # of the largest entry: numbers of kernels are polynomials of second degree in most of those of users
 SETS = ("", "force", "constraint")
+# Difference formulas, places in steps and weights: exact for polynomials of second degree, and of fourth order, which leaves
+# rounding only, on both sides and on one.
+LINEAR = (1.0, -1.0), (0.5, -0.5)
+FOURTH = (1.0, -1.0, 2.0, -2.0), (8 / 12, -8 / 12, -1 / 12, 1 / 12)
+AHEAD = (0.0, 1.0, 2.0, 3.0, 4.0), (-25 / 12, 4.0, -3.0, 4 / 3, -1 / 4)
 Numbers = dict[str, np.ndarray]
 
 
@@ -57,14 +63,16 @@ def parameter_slopes(model: Model, parameters: Mapping[str, Sequence[str]], acti
     columns: dict[str, list[np.ndarray]] = {}
     moving: dict[str, dict[tuple[int, str], list[tuple[int, np.ndarray]]]] = {}
     for column, (name, what, quantity, k) in enumerate(entries(model, parameters)):
+        if not np.isfinite(quantity.scale):
+            raise ModelError(
+                f"{name!r}: {what} = {quantity.value!r} is not finite, and has no derivative; give it a number first"
+            )
         h = STEP * quantity.scale
-        ends = [_all(acting(model.with_parameters({name: {what: quantity.moved(k, s * h)}}))) for s in (1.0, -1.0)]
-        if not quantity.is_linear:  # no polynomial, but the fourth order leaves rounding only
-            ends += [_all(acting(model.with_parameters({name: {what: quantity.moved(k, s * h)}}))) for s in (2.0, -2.0)]
+        weights, ends = _ends(model, quantity, k, h, acting)
         for of in ends[0].numbers:
-            columns.setdefault(of, []).append(_slope([end.numbers[of] for end in ends], h))
+            columns.setdefault(of, []).append(_slope(weights, [end.numbers[of] for end in ends], h))
             for key in ends[0].tables[of]:
-                change = _slope([end.tables[of][key] for end in ends], h)
+                change = _slope(weights, [end.tables[of][key] for end in ends], h)
                 if change.any():
                     moving.setdefault(of, {}).setdefault(key, []).append((column, change))
     found = ParameterSlopes({of: np.array(x) for of, x in columns.items()})
@@ -85,11 +93,35 @@ class _Numbers(NamedTuple):
     places: dict[str, dict[tuple[int, str], int]]
 
 
-def _slope(ends: Sequence[np.ndarray], h: float) -> np.ndarray:
-    """The slope from values at one step ahead and behind, and at two where they are given."""
-    if len(ends) == 2:
-        return (ends[0] - ends[1]) / (2 * h)
-    return (8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / (12 * h)
+def _ends(
+    model: Model, quantity: Quantity, k: int, h: float, acting: Callable[[Model], Model]
+) -> tuple[Sequence[float], list[_Numbers]]:
+    """Weights of a difference formula, and all numbers where it wants them: on both sides, or on one at a bound."""
+
+    def at(places: Sequence[float]) -> list[_Numbers]:
+        values = ({quantity.name: {quantity.what: quantity.moved(k, s * h)}} for s in places)
+        return [_all(acting(model.with_parameters(x))) for x in values]
+
+    both = LINEAR if quantity.is_linear else FOURTH
+    refused: ModelError | None = None
+    for places, weights in (both, AHEAD, ([-s for s in AHEAD[0]], [-w for w in AHEAD[1]])):
+        try:
+            ends = at(places)
+        except ModelError as error:
+            refused = refused or error
+            continue
+        sizes = {tuple((of, x.size) for of, x in end.numbers.items()) for end in ends}
+        if len(sizes) == 1:
+            return weights, ends
+    value = f"{quantity.name!r}: {quantity.what} = {quantity.value!r}"
+    raise ModelError(f"{value} has no derivative, as it cannot change a little; give it another value first ({refused})")
+
+
+def _slope(weights: Sequence[float], ends: Sequence[np.ndarray], h: float) -> np.ndarray:
+    """The slope by a difference formula; of what is the same everywhere, infinite too, it is zero."""
+    with np.errstate(invalid="ignore"):
+        changes = [np.where(x == ends[0], 0.0, x - ends[0]) for x in ends]
+    return np.asarray(weights) @ np.reshape(changes, (len(ends), -1)) / h
 
 
 def _all(model: Model) -> _Numbers:
