@@ -19,6 +19,7 @@ from .solids import Placed
 
 MOST_BYTES = 100 * 2**20
 MOST_TRIANGLES = 5_000_000
+MATERIALS = (".gltf", ".glb", ".obj")  # files that trimesh reads without their materials, too
 NOT_DRAWN = "not drawn: "  # how notes of a model begin that say what cannot be seen of it
 LEFT_OUT = "left out, a "  # and those of an element of a file, "<visual>: " comes next
 
@@ -130,7 +131,15 @@ def _scene_pieces(path: Path) -> tuple[list[Piece], list[str]]:
     """What trimesh reads; points and lines are no surfaces."""
     import trimesh  # takes long to import, and only files need it
 
-    scene: Any = trimesh.load(path, force="scene", process=False)
+    try:
+        scene: Any = trimesh.load(path, force="scene", process=False)
+    except Exception as error:  # perhaps of a material, without which the triangles can be read
+        if path.suffix.lower() not in MATERIALS:
+            raise
+        try:
+            scene = trimesh.load(path, force="scene", process=False, skip_materials=True)
+        except Exception:
+            raise error from None
     pieces, others = [], 0
     for node in scene.graph.nodes_geometry:
         E, name = scene.graph[node]

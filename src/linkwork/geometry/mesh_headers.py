@@ -76,7 +76,8 @@ def _gltf(data: bytes) -> bool:
     pieces = [p for mesh in tree["meshes"] for p in mesh["primitives"]]
     plain = all(p.get("mode", TRIANGLES) in (TRIANGLES, STRIP) and not p.get("extensions") for p in pieces)
     inside = all("uri" not in b or b["uri"].startswith("data:") for b in tree.get("buffers", ()))
-    return bool(pieces) and plain and inside and not tree.get("extensionsRequired")
+    painted = {"materials", "textures", "images"} & tree.keys()  # what refers to nothing may hinder the reader
+    return bool(pieces and tree["scenes"]) and plain and inside and not painted and not tree.get("extensionsRequired")
 
 
 LOOKS: dict[str, Callable[[bytes], bool]] = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,6 +150,22 @@ def test_live_pages_say_what_is_not_drawn(tmp_path: Path) -> None:
     words = re.search('<script id="words" type="text/plain">([^<]*)</script>', saved)
     assert words is not None
     assert json.loads(unzipped(words[1]))["notes"].count(model.notes[0]) == 1
+
+
+@pytest.mark.parametrize("materials", [[], [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 3}}}]])
+def test_a_material_that_gltf_lacks_takes_no_triangles(materials: list[Any], tmp_path: Path) -> None:
+    head, _, body = gltf(4).partition(b"{")
+    size = struct.unpack("<I", head[12:16])[0]
+    tree = json.loads((b"{" + body)[:size])
+    tree["meshes"][0]["primitives"][0] |= {"material": 0}
+    tree["meshes"][0]["primitives"][0].pop("indices")
+    tree["accessors"][0]["count"] = 3
+    tree |= {"materials": materials}
+    data = base64.b64encode((b"{" + body)[size + 8 :]).decode()
+    tree["buffers"][0]["uri"] = f"data:application/octet-stream;base64,{data}"
+    (tmp_path / "square.gltf").write_text(json.dumps(tree))
+    assert area(MeshFile(tmp_path / "square.gltf")) == pytest.approx(0.5)
+    assert arm(MeshFile(tmp_path / "square.gltf")).notes == ()
 
 
 def test_strips_of_gltf_are_drawn(tmp_path: Path) -> None:
