@@ -30,7 +30,7 @@ class Piece(NamedTuple):
 def collada_pieces(data: bytes) -> tuple[list[Piece], list[str]]:
     """All triangles of a COLLADA file, in the axes of its scene, and a line for everything in it that is none."""
     root = ElementTree.fromstring(data)
-    lost = _without_edges(root)
+    lost = [*_without_edges(root), *_without_broken_inputs(root)]
     document = _loaded(root)
     if document.errors:
         known = {material.id for material in document.materials}
@@ -80,6 +80,36 @@ def _without_edges(root: Any) -> list[str]:
             mesh.remove(element)
             removed += tag in EDGES
     return ["lines"] if removed else []
+
+
+def _without_broken_inputs(root: Any) -> list[str]:
+    """Take normals, texture coordinates and colours without source from the faces, and faces without points from the meshes."""
+    removed = 0
+    for mesh in _named(root, "mesh"):
+        known = {element.get("id") for element in mesh}
+        for faces in [element for element in mesh if _tag(element) in FACES]:
+            inputs = [element for element in faces if _tag(element) == "input"]
+            broken = [x for x in inputs if (x.get("source") or "#")[1:] not in known]
+            if any(x.get("semantic") == "VERTEX" for x in broken):
+                mesh.remove(faces)
+                removed += 1
+            elif broken:
+                _keep_columns(faces, inputs, broken)
+    return [f"{removed} sets of faces without points"] if removed else []
+
+
+def _keep_columns(faces: Any, inputs: list[Any], broken: list[Any]) -> None:
+    """Remove inputs of faces, and their columns from the indices if nothing else uses them."""
+    stride = 1 + max(int(x.get("offset") or 0) for x in inputs)
+    kept = sorted({int(x.get("offset") or 0) for x in inputs if x not in broken})
+    for x in broken:
+        faces.remove(x)
+    for x in inputs:
+        x.set("offset", str(kept.index(int(x.get("offset") or 0)) if x not in broken else 0))
+    for p in [element for element in faces if _tag(element) == "p"]:
+        numbers = (p.text or "").split()
+        rows = [numbers[k : k + stride] for k in range(0, len(numbers), stride)]
+        p.text = " ".join(row[k] for row in rows for k in kept)
 
 
 def _instances(document: Any) -> Iterator[tuple[Any, list[Any], np.ndarray]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 STL_HEADER, STL_TRIANGLE = 84, 50  # bytes
+FACES = (b"triangles", b"polylist", b"polygons", b"tristrips", b"trifans")
 LAST_LINE = 200  # bytes
 TRIANGLES, STRIP = 4, 5  # modes of glTF
 
@@ -55,15 +56,24 @@ def _ply(data: bytes) -> bool:
 
 def _dae(data: bytes) -> bool:
     """Every geometry that stands in the scene is there and has faces, nothing else does, and no reference leads nowhere."""
-    if any(word in data for word in (b"<lines", b"<linestrips", b"instance_controller", b"<spline", b"<convex_mesh", b"='")):
+    if any(
+        word in data
+        for word in (b"<lines", b"<linestrips", b"instance_controller", b"<spline", b"<convex_mesh", b"='", b"<!DOCTYPE")
+    ):
         return False
     if not _has_finite_numbers(data):
         return False
-    ids = set(re.findall(rb'id="([^"]+)"', data))  # also those of `sid`
-    known = all(ids.issuperset(re.findall(name + rb'="#([^"]+)"', data)) for name in (b"url", b"source", b"target"))
-    counts = re.findall(rb'<(?:triangles|polylist|polygons|tristrips|trifans) [^>]*count="(\d+)"', data)
-    scene = b"<instance_geometry" in data and b"<instance_visual_scene" in data
-    return known and scene and any(map(int, counts)) and b"COLLADA>" in data[-LAST_LINE:]
+    ids = set(_after(data, b'id="'))  # also those of `sid`
+    known = all(ids.issuperset(_after(data, name + b'="#')) for name in (b"url", b"source", b"target"))
+    known = known and data.count(b'"POSITION"') >= data.count(b"<geometry ")
+    faces = [tag for kind in FACES for tag in _after(data, b"<" + kind + b" ", b">")]
+    drawn = any(b'count="' in tag and b'count="0"' not in tag for tag in faces) and b"<instance_geometry" in data
+    return known and drawn and b"<instance_visual_scene" in data and b"COLLADA>" in data[-LAST_LINE:]
+
+
+def _after(data: bytes, start: bytes, end: bytes = b'"') -> list[bytes]:
+    """All texts between a start and the next end; much faster than a regular expression."""
+    return [part[: part.find(end)] for part in data.split(start)[1:]]
 
 
 def _glb(data: bytes) -> bool:

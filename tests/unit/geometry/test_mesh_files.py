@@ -88,6 +88,24 @@ def test_a_material_that_is_not_there_takes_no_triangles(bound: str, tmp_path: P
     assert arm(file).notes == ()
 
 
+@pytest.mark.parametrize("semantic", ["NORMAL", "TEXCOORD", "COLOR"])
+@pytest.mark.parametrize("offset", [0, 1])
+def test_normals_and_textures_without_source_take_no_triangles(semantic: str, offset: int, tmp_path: Path) -> None:
+    given = TRIANGLES.replace('offset="0"/>', f'offset="0"/><input semantic="{semantic}" source="#none" offset="{offset}"/>')
+    corners = "0 7 1 7 2 7 0 7 2 7 3 7" if offset else "0 1 2 0 2 3"
+    (tmp_path / "square.dae").write_text(collada(given.replace("0 1 2 0 2 3", corners)))
+    file = MeshFile(tmp_path / "square.dae")
+    assert area(file) == pytest.approx(1.0)
+    assert arm(file).notes == ()
+
+
+def test_faces_without_points_do_not_hide_others(tmp_path: Path) -> None:
+    (tmp_path / "square.dae").write_text(collada(TRIANGLES + TRIANGLES.replace("#v", "#none")))
+    file = MeshFile(tmp_path / "square.dae")
+    assert area(file) == pytest.approx(1.0)
+    assert arm(file).notes == ("not drawn: square.dae: 1 sets of faces without points in square.dae",)
+
+
 def gltf(mode: int) -> bytes:
     points, corners = np.array(SQUARE.split(), np.float32).tobytes(), np.array([0, 1, 2, 3], np.uint16).tobytes()
     tree = {
