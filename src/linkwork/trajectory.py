@@ -14,7 +14,7 @@ import numpy as np
 from .account import Account, account_of
 from .constraints import JointConstraint
 from .constraints.rows import constraint_set
-from .constraints.singular import Crossing, crossings, zeros_passed
+from .constraints.singular import Crossing, crossings, jumps, zeros_passed
 from .constraints.units import coordinate_units, rate_unit, residual_unit, row_units
 from .contacts import RunContacts
 from .elements.law import RowLaw
@@ -255,8 +255,9 @@ class Trajectory:
         """What the motions from record to record add up to, as steps of a run: see `tally_of`."""
         with np.errstate(all="ignore"):  # a run that is not finite
             energy = self.energy
-            others = {"speeds": self._speeding(), "singular": self._singular(), "notes": self._broken() if not first else ()}
-            others["lapses"] = self._lapses(not first)
+            singular = self._singular()
+            others = {"speeds": self._speeding(), "singular": singular, "notes": self._broken() if not first else ()}
+            others["lapses"] = dict(self._lapses(not first)) | self._jumps(singular)
             extremes = self._violations() | {"energy": float(np.abs(energy.total).max(initial=0.0))}
             return tally_of(energy, self._record_works(), first, every, window, extremes=extremes, **others)
 
@@ -500,6 +501,18 @@ class Trajectory:
         c = constraint_set(self.model)
         found = crossings(self.model, self.q, self.t) if (~c.unilateral & c.holonomic).any() else ()
         return tuple(sorted((*found, *self._locked_joints())))
+
+    def _jumps(self, passed: tuple[Crossing, ...]) -> dict[str, Lapse]:
+        """Where velocities jump at singular positions."""
+        found = jumps(self.v, self.t, passed) if passed else []
+        if not found:
+            return {}
+        size = max(size for _, size in found)
+        detail = (
+            f"by up to {size:.3g} m/s or rad/s in a step; the run may have left its branch: take a smaller dt, or "
+            "stepper='dop853', method='redmax', or rk4 with stabilise='project'"
+        )
+        return {"velocities jump at a singular position": Lapse(found[0][0], found[-1][0], len(found), detail)}
 
     def _locked_joints(self) -> list[Crossing]:
         """Where subspaces of joints lose rank."""

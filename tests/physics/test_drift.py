@@ -22,8 +22,9 @@ CASES: dict[str, tuple[dict[str, Any], float, float, float]] = {
     "ode45 projected": ({"stepper": "ode45", "rtol": 1e-8}, 0.0, 1e-6, 1e-5),
     "dop853 projected": ({"stepper": "dop853"}, 0.0, 1e-8, 1e-6),
     "acceleration": ({"stepper": "ode45", "baumgarte": (10.0, 10.0)}, 0.0, 1e-4, 2e-3),
-    "rk4": ({"stepper": "rk4"}, 1e-8, 1e-4, 1e-4),
-    "rk4 projected": ({"stepper": "rk4", "stabilise": "project"}, 0.0, 1e-13, 1e-13),
+    "rk4": ({"stepper": "rk4", "stabilise": "none"}, 1e-8, 1e-4, 1e-4),
+    "rk4 projected": ({"stepper": "rk4"}, 0.0, 1e-13, 1e-13),
+    "maximal rk4": ({"method": "maximal", "stepper": "rk4"}, 0.0, 1e-12, 1e-12),
     "maximal rk4 projected": ({"method": "maximal", "stepper": "rk4", "stabilise": "project"}, 0.0, 1e-12, 1e-12),
 }
 

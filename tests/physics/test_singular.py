@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import linkwork as lw
 
 HINGE = lw.Revolute((0, 1, 0))
+WAYS: dict[str, dict[str, Any]] = {
+    "symplectic_euler": {},
+    "rk4": {"stepper": "rk4"},
+    "dop853": {"stepper": "dop853"},
+    "ode45": {"stepper": "ode45"},
+    "variational": {"stepper": "variational"},
+    "maximal": {"method": "maximal"},
+    "backward_euler": {"method": "maximal-implicit"},
+    "redmax": {"method": "redmax"},
+}
 METHODS = pytest.mark.parametrize("method", ["reduced", "maximal"])
 
 
@@ -111,6 +123,19 @@ def test_bars_that_are_pinned_straight(method: str, n: int) -> None:
         lw.simulate(model, start, 1.0, 1e-3, method)
     run = lw.simulate(model, start, 1.0, 1e-3, method, open_loops="allow")
     assert np.abs(run.q).max() < 1e-3
+
+
+@pytest.mark.parametrize("gravity", [(0, 0, 0), (9.81, 0, 0), (-9.81, 0, 0), (0, 9.81, 0)])
+@pytest.mark.parametrize("way", WAYS)
+def test_bars_pinned_straight_bear_what_acts_along_them(way: str, gravity: tuple[float, float, float]) -> None:
+    """Nothing pulls them where the loop answers nothing: they rest, under gravity along them, too; if they move, they lock."""
+    for n in (2, 3):
+        model = chain(n, 0.5 * n).replace(gravity=gravity)
+        run = lw.simulate(model, lw.State(np.zeros(n), np.zeros(n)), 0.1, 1e-3, every=10, **WAYS[way])
+        assert np.abs(run.q).max() < 1e-12
+        assert run.health.ok
+        with pytest.raises(lw.SolverError, match="locks it to second order only"):
+            lw.simulate(model, lw.State(np.zeros(n), [1.0, -1.0, 0.0][:n]), 0.1, 1e-3, **WAYS[way])
 
 
 @METHODS

@@ -30,6 +30,10 @@ MOST = 20_000_000  # numbers to look at: longer runs are looked at in fewer reco
 LARGE = 60  # velocities: larger models are not checked for locks
 DEFINITE = 3e-5  # of the largest second derivative along any joint: less is an error of the position, which is closed to 1e-6
 
+NEARBY = 15  # steps around a singular position
+JUMP = 0.05  # of the largest velocity: a step that changes velocities by more near a singular position may have left its branch
+STEEP = 5.0  # times what steps change farther away: the same
+
 Crossing = tuple[float, tuple[str, ...]]
 
 
@@ -120,6 +124,23 @@ def zeros_passed(s: np.ndarray) -> list[int]:
     hits = np.flatnonzero((s < RANK) | passes)
     groups = np.split(hits, np.flatnonzero(np.diff(hits) > 1) + 1)
     return [int(g[np.argmin(s[g])]) for g in groups if len(g)]
+
+
+def jumps(v: np.ndarray, t: np.ndarray, passed: tuple[Crossing, ...]) -> list[tuple[float, float]]:
+    """Where velocities (states, nv) jump as a run passes singular positions: the times, and by how much.
+
+    A mechanism goes on along its branch there. A step that leaves the branch, or loses energy as its rows answer nothing, changes
+    velocities within a few steps by many times what they change before and after. Records that are far apart tell nothing.
+    """
+    change, fastest = np.abs(np.diff(v, axis=0)).max(axis=1, initial=0.0), float(np.abs(v).max(initial=0.0))
+    found, at = [], np.arange(len(change))
+    for time, _ in passed:
+        apart = np.abs(at + 0.5 - np.searchsorted(t, time))
+        near, beside = change[apart < NEARBY], change[(apart > 2 * NEARBY) & (apart < 6 * NEARBY)]
+        size = float(near.max(initial=0.0))
+        if len(beside) >= NEARBY and size > JUMP * fastest and size > STEEP * float(np.median(beside)):
+            found.append((time, size))
+    return found
 
 
 def locks(model: Model, q: np.ndarray, t: float) -> tuple[str, ...]:

@@ -27,12 +27,14 @@ from ..solvers.boxes import gather
 from ..solvers.dense import factor as factor_dense
 from ..solvers.gram import gram
 from ..spatial.gate import meant
+from .loaded import row_dynamics
 from .projection import arrange, factor, hold_positions, projection_fields, watch_equalities
 
 OPEN = 1e-6  # m or rad, in models larger than 1 m of their size: a residual above counts as open
 CHOICES = ("refuse", "allow")
 VOLUME = 1e-3  # of scaled rows: above, they are independent beyond doubt
 NOTHING = 0.0
+AT_REST = 1e-9  # rad/s^2, m/s^2, beside gravity: a load that accelerates by less is none
 
 
 def check_closed(model: Model, state: State | MaximalState, open_loops: str = "refuse") -> None:
@@ -56,7 +58,7 @@ def check_closed(model: Model, state: State | MaximalState, open_loops: str = "r
     residual = np.abs(np.where(counts, c.residuals(poses, q, state.t), 0.0))
     worst = np.unravel_index(int(np.argmax(residual)), residual.shape)
     if residual[worst] <= max(OPEN * size_of(poses), left_open(state)[0]):
-        _check_locks(model, q, state.t)
+        _check_locks(model, state, q)
         _check_domains(model, q, state.t)
         return
     law = [law for law, rows in c.sizes() for _ in range(rows)][worst[-1]]
@@ -143,14 +145,23 @@ def closedness_call(model: Model) -> Interface:
     return Interface(model, closedness(laws.shape), laws.plan, sizes | {"x": (laws.row_count,)})
 
 
-def _check_locks(model: Model, q: np.ndarray, t: float) -> None:
+def _check_locks(model: Model, state: State | MaximalState, q: np.ndarray) -> None:
     """Raise if no motion leads away from a position, and forces to hold it have no bound."""
-    held = locks(model, q, t) if q.ndim == 1 else ()
-    if held:
+    held = locks(model, q, state.t) if q.ndim == 1 else ()
+    if held and not _rests(model, state, q):
         raise SolverError(
             f"the start is a singular position: {', '.join(held)} locks it to second order only, and no finite force holds it. "
             'Start from another, leave out what locks it, or pass open_loops="allow" to see it give way by a part of a step'
         )
+
+
+def _rests(model: Model, state: State | MaximalState, q: np.ndarray) -> bool:
+    """Whether a position that is held to second order only bears its loads: nothing moves, and nothing pulls it where rows answer
+    nothing. Bars pinned straight carry what acts along them."""
+    if np.any(state.v if isinstance(state, State) else state.twists):
+        return False
+    a = row_dynamics(model, q, np.zeros(model.nv), t=state.t).accelerations
+    return bool(np.abs(a).max(initial=0.0) <= AT_REST * (1.0 + np.abs(model.gravity).max()))
 
 
 def _check_domains(model: Model, q: np.ndarray, t: float) -> None:

@@ -45,6 +45,7 @@ from .stages import renamed
 from .stepper import Program, Stepper
 from .tableau import Tableau
 from .tangent import tangent_rate
+from .way_back import has_equalities
 
 BODY = Free()  # how a body moves that no joint holds
 PARTS = {"reduced": ("q", "v"), "maximal": ("poses", "twists", "q_fit")}
@@ -326,10 +327,11 @@ def enter(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 class RungeKutta(Stepper):
     """A method by its tableau; see the module's text.
 
-    stabilise   "none", or "project": the state is put back after every step, as in `post_stabilised`
+    stabilise   "none", or "project": the state is put back after every step, as in `post_stabilised`; None: "project" for models
+                with equality constraints, else "none"
     """
 
-    stabilise: str = "none"
+    stabilise: str | None = None
 
     tableau: ClassVar[Tableau]
     contacts = True
@@ -340,15 +342,17 @@ class RungeKutta(Stepper):
         return tuple(PARTS)
 
     def __post_init__(self) -> None:
-        check_choice(self.name, self.stabilise, ("none", "project"))
+        if self.stabilise is not None:
+            check_choice(self.name, self.stabilise, ("none", "project"))
 
     @property
     def on_accelerations(self) -> bool:
-        return self.stabilise == "none"
+        return self.stabilise != "project"
 
     def program(self, method: str, model: Model) -> Program:
         laws, parts, tableau = collection(model), PARTS[method], self.tableau
-        projected = self.stabilise == "project" and (laws.rows or method == "maximal")
+        always = self.stabilise == "project" and (laws.rows or method == "maximal")
+        projected = always or (self.stabilise is None and has_equalities(model))
         made = projected_program if projected else step_program
         algorithm = made(laws.shape, method, tableau.stages, tableau.order - 2, laws.bounces)
 
