@@ -16,7 +16,7 @@ import numpy as np
 from .constraints.singular import Crossing
 from .energy import Energy
 from .errors import InputError
-from .reduced.muscle_lapses import Lapse
+from .reduced.lapse import Lapse
 
 WINDOWS = 32  # of a run, at most: in every span of them a gain of energy is judged
 WINDOW_STEPS = 50  # a window has at least so many: within fewer, a step's own error of the energy comes and goes

@@ -17,6 +17,7 @@ from .constraints.rows import constraint_set
 from .constraints.singular import Crossing, crossings, jumps, zeros_passed
 from .constraints.units import coordinate_units, rate_unit, residual_unit, row_units
 from .contacts import RunContacts
+from .elements.collection import collection
 from .elements.law import RowLaw
 from .energy import Energy, Records
 from .errors import InputError
@@ -32,7 +33,7 @@ from .model.state import LEFT_OPEN
 from .model.steady import seen_from
 from .reactions import Reactions
 from .reduced.closed import size_of
-from .reduced.muscle_lapses import Lapse, muscle_lapses
+from .reduced.lapse import Lapse
 from .spatial.frozen import frozen, sealed
 from .spatial.scalar import read_only
 from .steppers import ALL_STEPPERS, Event
@@ -481,8 +482,12 @@ class Trajectory:
 
     def _lapses(self, begins: bool) -> dict[str, Lapse]:
         """Where paths of muscles jump and fibres are clamped."""
-        if not has_forces(self.model) or not all(np.isfinite(a).all() for a in self.arrays.values()):
+        if not any(hasattr(law, "path") for law in collection(self.model).forces):
             return {}
+        if not all(np.isfinite(a).all() for a in self.arrays.values()):
+            return {}
+        from .reduced.muscle_lapses import muscle_lapses  # muscles are loaded where a model has some
+
         now, lead = self._records, self._lead
         moved = now.poses.reshape(*lead, *now.poses.shape[-3:]), now.twists.reshape(*lead, *now.twists.shape[-2:])
         inputs = None if now.inputs is None else np.reshape(now.inputs, (*lead, -1))

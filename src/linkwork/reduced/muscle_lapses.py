@@ -9,7 +9,6 @@ optimal length, and activations beyond 0 to 1, mean other units.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,31 +18,13 @@ from ..forces.muscle_path import AlongPath
 from ..forces.muscle_set import muscle_set
 from ..model.model import Model
 from .jacobian import jacobian_transpose_product
+from .lapse import Lapse
 
 INSIDE = 0.01  # of the radius: a point deeper inside an obstacle is told; attachments lie on its surface to less
 STRETCHED = 5.0  # optimal lengths: no fibres are so long, but in other units than metres
 ROUNDING = 1e-9  # of an activation: what interpolation leaves
 TOO_SHORT = "the path is shorter than tendon and fibres can be: check tendon_length, path and range of motion"
 JUMP = 1e-6  # m: a moment arm that changes less does not jump
-
-
-class Lapse(NamedTuple):
-    """When something was so first and last (s), in how many states, and what it was like first."""
-
-    first: float
-    last: float
-    count: int
-    detail: str = ""
-
-    def __add__(self, later: Lapse) -> Lapse:  # type: ignore[override]
-        """This one and a later one of the same kind."""
-        return Lapse(min(self.first, later.first), max(self.last, later.last), self.count + later.count, self.detail)
-
-    def said(self, what: str) -> str:
-        """A line about it."""
-        when = f"at t = {self.first:.4g} s" if self.first == self.last else f"from t = {self.first:.4g} to {self.last:.4g} s"
-        times = "" if self.count == 1 else f", {self.count} times"
-        return f"{what} {when}{times}{': ' if self.detail else ''}{self.detail}"
 
 
 def muscle_lapses(
