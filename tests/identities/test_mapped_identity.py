@@ -151,6 +151,42 @@ def test_velocities_that_break_a_coupling_are_changed_where_steps_would_keep_the
     assert "broke" in other.health.notes[0]
 
 
+@pytest.mark.parametrize("name", ["bare", "springs", "coupling"])
+def test_functions_are_those_of_the_model(name: str) -> None:
+    own, other, rng = model(name), mapped(name), np.random.default_rng(1)
+    q, v, a, tau = rng.normal(size=(4, 5, 3))
+    external = rng.normal(size=(5, 3, 6))
+    near: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-12}
+    np.testing.assert_allclose(other.mass_matrix(q), lw.mass_matrix(own, q), **near)
+    forward = lw.forward_dynamics(own, q, v, tau, external)
+    np.testing.assert_allclose(other.forward_dynamics(q, v, tau, external), forward, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        other.forward_dynamics(q[1], v, tau[2])[3], lw.forward_dynamics(own, q[1], v[3], tau[2]), rtol=1e-10
+    )
+    if name != "coupling":
+        np.testing.assert_allclose(other.inverse_dynamics(q, v, a, external), lw.inverse_dynamics(own, q, v, a, external), **near)
+        np.testing.assert_allclose(other.inverse_dynamics(q[0], v[0], a[0]), lw.inverse_dynamics(own, q[0], v[0], a[0]), **near)
+
+
+def test_inverse_dynamics_undo_forward_dynamics_on_a_bent_map() -> None:
+    bent = lw.HyperReduced(model("springs"), lambda r: [r[0], r[1] + 0.3 * r[0] ** 2, r[0] * r[1]], 2)
+    r, r_dot = np.random.default_rng(2).normal(size=(2, 4, 2))
+    again = bent.inverse_dynamics(r, r_dot, bent.forward_dynamics(r, r_dot, TAU))
+    J = np.array([bent.moved(lw.State(a, b)).J for a, b in zip(r, r_dot, strict=True)])
+    np.testing.assert_allclose(again, J.swapaxes(1, 2) @ TAU, rtol=1e-10, atol=1e-10)
+
+
+def test_batches_of_other_sizes_and_other_functions_are_refused_by_name() -> None:
+    other = mapped("bare")
+    with pytest.raises(lw.InputError, match="arguments are batches of 2, 4 states"):
+        other.forward_dynamics(np.zeros((2, 3)), np.zeros((4, 3)))
+    with pytest.raises(lw.InputError, match=r"r has shape \(2,\); expected \(3,\) or \(batch, 3\)"):
+        other.mass_matrix(np.zeros(2))
+    for function in (lw.kinematics, lw.mass_matrix, lw.Simulator):
+        with pytest.raises(lw.InputError, match="not a HyperReduced; hyper-reduced coordinates have forward_dynamics"):
+            function(other, Q)
+
+
 def test_friction_inside_joints_is_refused_by_name() -> None:
     rubbing = lw.HyperReduced(arm(lw.JointFriction("link1", mu=0.1, radius=0.02)), list, 3)
     with pytest.raises(lw.InputError, match="JointFriction"):

@@ -10,7 +10,12 @@ from ..errors import InputError
 from .model import Model
 
 BY_LOADING = ": read a file with lw.load(path)"
+MAPPED = (
+    "; hyper-reduced coordinates have forward_dynamics, inverse_dynamics and mass_matrix of their own, and lw.simulate takes "
+    "them; all else takes their `model`, at the states of `full(state)`"
+)
 TO_A_MODEL = {"ModelBuilder": ": call its build()", "str": BY_LOADING, "PosixPath": BY_LOADING, "WindowsPath": BY_LOADING}
+TO_A_MODEL |= {"HyperReduced": MAPPED}
 Found = TypeVar("Found", bound=Callable[..., Any])
 
 

@@ -6,7 +6,7 @@ The map replaces constraints: a chain whose joints share one angle is q = (r, ..
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..constraints.solve import accelerations
 from ..errors import InputError, ModelError
 from ..model.model import Model
 from ..model.state import State, check_state
+from ..spatial.gate import finite_reals
 from ..store.travelling import Travelling
 from .coordinate_map import CoordinateMap, Map, Moved
 from .hyper_dynamics import HyperDynamics
@@ -89,14 +90,58 @@ class HyperReduced(Travelling):
         return HyperDynamics(m.J, m.a, dynamics(self.model, State(m.q, m.v, state.t), tau, external, t))
 
     def mass_matrix(self, r: Any) -> np.ndarray:
-        """J^T M J (nr, nr)."""
-        return self.dynamics(State(r, np.zeros(self.nr))).M
+        """J^T M J (nr, nr), or of a batch (batch, nr, nr)."""
+        return self._each(lambda r: self.dynamics(State(r, np.zeros(self.nr))).M, r=(r, self.nr))
 
     def forward_dynamics(self, r: Any, r_dot: Any, tau: Any = None, external: Any = None, t: float = 0.0) -> np.ndarray:
-        """r_ddot (nr,) under every force and constraint of the model, with tau (nv,) on its joints besides."""
-        now = self.dynamics(State(r, r_dot, t), tau, external)
-        response = now.response()
-        return response.coordinates(accelerations(response, now.constraints).motion)
+        """r_ddot (nr,) under every force and constraint of the model, with tau (nv,) on its joints and wrenches (bodies, 6) on
+        its bodies besides; or of a batch (batch, nr), where any argument has one axis more."""
+
+        def one(r: Any, r_dot: Any, tau: Any, external: Any) -> np.ndarray:
+            now = self.dynamics(State(r, r_dot, t), tau, external)
+            response = now.response()
+            return response.coordinates(accelerations(response, now.constraints).motion)
+
+        nb, nv = self.model.nb, self.model.nv
+        return self._each(one, r=(r, self.nr), r_dot=(r_dot, self.nr), tau=(tau, nv), external=(external, nb, 6))
+
+    def inverse_dynamics(self, r: Any, r_dot: Any, r_ddot: Any, external: Any = None, t: float = 0.0) -> np.ndarray:
+        """The force J^T tau on r (nr,) for an acceleration under every force of the model, without its constraints:
+
+            J^T (M (J r_ddot + J_dot r_dot) - f),
+
+        or those of a batch (batch, nr), where any argument has one axis more.
+        """
+
+        def one(r: Any, r_dot: Any, r_ddot: Any, external: Any) -> np.ndarray:
+            now = self.dynamics(State(r, r_dot, t), None, external)
+            return now.M @ r_ddot - now.f
+
+        sizes = {"r": (r, self.nr), "r_dot": (r_dot, self.nr), "r_ddot": (r_ddot, self.nr)}
+        return self._each(one, **sizes, external=(external, self.model.nb, 6))
+
+    def _each(self, function: Callable[..., np.ndarray], **given: tuple[Any, ...]) -> np.ndarray:
+        """A function of one state at a state, or at every one of a batch; of every argument its value and its shape."""
+        arrays: dict[str, np.ndarray | None] = {}
+        for name, (x, *shape) in given.items():
+            if x is None:
+                arrays[name] = None
+                continue
+            a = arrays[name] = finite_reals(name, x)
+            found = a.shape
+            if found[-len(shape) :] != tuple(shape) or len(found) > len(shape) + 1:
+                raise InputError(f"{name} has shape {found}; expected {tuple(shape)} or (batch, {', '.join(map(str, shape))})")
+        batches = {len(a) for name, a in arrays.items() if a is not None and a.ndim == len(given[name])}
+        if not batches:
+            return function(**arrays)
+        if len(batches) > 1:
+            raise InputError(f"arguments are batches of {', '.join(map(str, sorted(batches)))} states; one size must do for all")
+
+        def at(name: str, k: int) -> np.ndarray | None:
+            a = arrays[name]
+            return a if a is None or a.ndim < len(given[name]) else a[k]
+
+        return np.array([function(**{name: at(name, k) for name in arrays}) for k in range(batches.pop())])
 
     def __repr__(self) -> str:
         return f"HyperReduced({self.model!r}, nr={self.nr})"
