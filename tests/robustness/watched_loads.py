@@ -95,9 +95,8 @@ def main(seeds: list[str], first: int, count: int, runs: bool) -> None:
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "changed.lwm"
         for number in range(first, first + count):
-            text = changed(texts[number % len(texts)], np.random.default_rng(number))
             try:
-                file.write_text(written(text))
+                file.write_text(written(changed(texts[number % len(texts)], np.random.default_rng(number))))
             except RecursionError:  # no writer gets so deep
                 continue
             print(number, file=sys.stderr, flush=True)  # the last one is that which crashed

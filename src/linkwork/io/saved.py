@@ -30,6 +30,8 @@ from .starts import START
 SUFFIX = ".lwm"
 SCHEMA = "linkwork-model/1"
 TYPES = ("<f8", "<f4", "<i8", "<i4", "|b1", "<u8", "<u4", "<u2", "|u1", "|i1", "<i2")
+DTYPES = {name: np.dtype(name).newbyteorder("=") for name in TYPES}
+KINDS: dict[str, set[type]] = {"f": {float, int, str}, "i": {int}, "u": {int}, "b": {bool}}  # of numbers in JSON
 LARGEST = 1 << 28  # bytes of a file
 NUMBERS = 1 << 25  # of an array
 
@@ -97,16 +99,16 @@ def _written(a: np.ndarray) -> dict[str, Any]:
 def _read(value: dict[str, Any]) -> np.ndarray:
     """An array; raises where its numbers are not as many of its type."""
     kind, shape, numbers = value["type"], value["shape"], value["numbers"]
-    if kind not in TYPES or not isinstance(numbers, list) or len(numbers) > NUMBERS:
+    dtype = DTYPES.get(kind) if isinstance(kind, str) else None
+    if dtype is None or not isinstance(numbers, list) or len(numbers) > NUMBERS:
         raise ValueError(f"it has a type that no model has, or is too large: {str(kind)[:20]}")
     if not isinstance(shape, list) or not all(type(n) is int and n >= 0 for n in shape) or math.prod(shape) != len(numbers):
         raise ValueError(f"shape {str(shape)[:40]} does not hold its {len(numbers)} numbers")
-    found, needed = set(map(type, numbers)), {"f": {float, int, str}, "b": {bool}}.get(np.dtype(kind).kind, {int})
-    if not found <= needed:
+    found = set(map(type, numbers))
+    if not found <= KINDS[dtype.kind]:
         raise ValueError(f"its numbers must be of type {kind}")
-    if str in found:
-        numbers = [NON_FINITE[x] if isinstance(x, str) else x for x in numbers]
-    a = np.array(numbers, dtype=kind)
-    if np.isinf(a).sum() != sum(x in NON_FINITE and x != "nan" for x in value["numbers"] if isinstance(x, str)):
+    said = [x for x in numbers if isinstance(x, str)] if str in found else []
+    a = np.array([NON_FINITE[x] if isinstance(x, str) else x for x in numbers] if said else numbers, dtype)
+    if dtype.kind == "f" and a.size - np.count_nonzero(np.isfinite(a)) != len(said):
         raise ValueError("a number is too large")
-    return a.astype(np.dtype(kind).newbyteorder("=")).reshape(shape)
+    return a if len(shape) == 1 else a.reshape(shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -66,17 +66,20 @@ class Body:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Body:
         """The body that a file says; the model that has it looks at its parts, as a builder does."""
-        if set(state) != {f.name for f in fields(cls)}:
-            raise ModelError(f"a body has the attributes {', '.join(f.name for f in fields(cls))}")
-        kinds = {"name": str, "parent": int, "joint": Joint, "joint_name": str, "placement": SE3, "inertia": Inertia}
-        for name, kind in (kinds | {"properties": JointProperties, "shapes": tuple, "visuals": tuple}).items():
-            if not isinstance(state[name], kind) or isinstance(state[name], bool):
+        if state.keys() != PARTS_OF_BODIES.keys():
+            raise ModelError(f"a body has the attributes {', '.join(PARTS_OF_BODIES)}")
+        for name, kind in PARTS_OF_BODIES.items():
+            if not isinstance(state[name], kind) or state[name] is True or state[name] is False:
                 raise ModelError(f"body {shown(state['name'])}: {name} must be a {kind.__name__}, not {shown(state[name])}")
         return cls(**state)
 
     def __post_init__(self) -> None:
         if self.properties is None:
             object.__setattr__(self, "properties", plain_properties(self.joint.nq, self.joint.nv))
+
+
+PARTS_OF_BODIES = {"name": str, "parent": int, "joint": Joint, "joint_name": str, "placement": SE3, "inertia": Inertia}
+PARTS_OF_BODIES |= {"properties": JointProperties, "shapes": tuple, "visuals": tuple}
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,10 @@ import numpy as np
 
 from ..errors import ModelError
 from ..joints import Joint
-from ..spatial.frozen import FINISHED, Frozen, finish
+from ..spatial.frozen import FINISHED, Frozen, finish, frozen
 from ..spatial.gate import reals, shown
+
+NAMES = ("lower", "upper", "armature", "damping", "friction", "effort", "speed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +47,15 @@ class JointProperties(Frozen):
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> JointProperties:
         """The properties that a file says; the model that has them looks at their values."""
-        names = {f.name for f in fields(cls)}
-        if {*state, FINISHED} != {*names, FINISHED}:
-            raise ModelError(f"the properties of a joint are {', '.join(sorted(names))}")
-        arrays = {name: state[name] for name in names}
-        for name, a in arrays.items():
-            if not isinstance(a, np.ndarray) or a.dtype != float or a.ndim != 1:
+        if {*state, FINISHED} != {*NAMES, FINISHED}:
+            raise ModelError(f"the properties of a joint are {', '.join(NAMES)}")
+        for name in NAMES:
+            a = state[name]
+            if type(a) is not np.ndarray or a.dtype != float or a.ndim != 1:
                 raise ModelError(f"{name} of a joint must be a row of numbers, not {shown(a)}")
-        return cls(**arrays)
+        made = object.__new__(cls)
+        vars(made).update({name: frozen(state[name]) for name in NAMES}, **{FINISHED: True})
+        return made
 
     def check_values(self, joint: Joint, name: str) -> None:
         """Raise unless they are what `of` makes for such a joint."""

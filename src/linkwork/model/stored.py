@@ -22,6 +22,7 @@ from .state import State
 SHAPE = {"bodies": tuple, "gravity": np.ndarray, "elements": tuple, "frames": dict, "notes": tuple, "world_shapes": tuple}
 PARTS = SHAPE | {"excluded": frozenset, "keyframes": dict, "world_visuals": tuple}
 ACCEPTED = "accepted as it is"  # in the notes of models whose inertias are impossible, and were accepted when they were read
+LIMITS = ("lower", "upper")  # properties with an entry for every coordinate; others have one for every velocity
 POSSIBLE_RTOL = 1e-9  # of the largest moment: what `check_tensor` allows
 
 
@@ -86,19 +87,34 @@ def _check_order(bodies: Sequence[Any]) -> None:
 
 
 def _check_properties(bodies: Sequence[Body]) -> None:
-    """Raise unless properties fit their joints; many joints may share them."""
-    known: set[tuple[JointProperties, int, int, bool]] = set()
-    for b in bodies:
-        key = (b.properties, b.joint.nq, b.joint.nv, b.joint.coordinates_add)
-        if key not in known:
-            b.properties.check_values(b.joint, b.joint_name)
-            known.add(key)
+    """Raise unless properties fit their joints; those of all bodies are looked at together, one by one if something is wrong."""
+    known = {(id(b.properties), b.joint.nq, b.joint.nv): b for b in bodies if b.joint.coordinates_add}
+    rest = [b for b in bodies if not b.joint.coordinates_add]
+    plain = list(known.values())
+    arrays = {f.name: [getattr(b.properties, f.name) for b in plain] for f in fields(JointProperties)}
+    sizes = {name: [b.joint.nq if name in LIMITS else b.joint.nv for b in plain] for name in arrays}
+    fit = all([len(a) for a in arrays[name]] == sizes[name] for name in arrays)
+    if not (fit and plain and _are_possible({name: np.concatenate(a) for name, a in arrays.items()})):
+        rest = list(bodies)
+    for b in {(id(b.properties), id(b.joint)): b for b in rest}.values():
+        b.properties.check_values(b.joint, b.joint_name)
+
+
+def _are_possible(p: Mapping[str, np.ndarray]) -> bool:
+    """Whether limits are in order, and all other numbers are what `JointProperties.of` takes; NaN is not."""
+    finite = all(np.isfinite(p[name]).all() for name in ("armature", "damping", "friction"))
+    return finite and bool(np.all(p["lower"] <= p["upper"])) and all(np.all(p[name] >= 0) for name in p if name not in LIMITS)
 
 
 def _check_inertias(bodies: Sequence[Body], notes: Sequence[Any]) -> None:
     """Raise unless every body can have its inertia, or those that are fixed to each other that of the whole."""
     inertias = list({id(b.inertia): b.inertia for b in bodies}.values())
-    masses, moments = np.array([x.mass for x in inertias]), np.linalg.eigvalsh(np.array([x.tensor for x in inertias]))
+    masses, tensors = np.array([x.mass for x in inertias]), np.array([x.tensor for x in inertias])
+    skew = np.abs(tensors - tensors.transpose(0, 2, 1)).max(axis=(1, 2))
+    if np.any(skew > POSSIBLE_RTOL * np.maximum(np.abs(tensors).max(axis=(1, 2)), 1e-300)):
+        for b in bodies:
+            check_tensor(b.inertia.tensor)
+    moments = np.linalg.eigvalsh(tensors)
     slack = POSSIBLE_RTOL * np.maximum(moments[:, 2], 1e-300)
     possible = (masses > 0) & (moments[:, 0] >= -slack) & (moments[:, 0] + moments[:, 1] >= moments[:, 2] - slack)
     if possible.all():

@@ -58,15 +58,10 @@ def rotation(name: str, x: Any) -> np.ndarray:
     return R
 
 
-def check_symmetric(tensor: np.ndarray) -> None:
-    """Raise unless a tensor is symmetric, to rounding."""
-    if not np.allclose(tensor, tensor.T, rtol=0, atol=1e-9 * max(1e-300, np.abs(tensor).max())):
-        raise ModelError(f"inertia: the tensor {tensor.tolist()} is not symmetric")
-
-
 def check_tensor(tensor: np.ndarray) -> None:
     """Symmetric, no negative principal moment, and no moment larger than the sum of the other two."""
-    check_symmetric(tensor)
+    if not np.allclose(tensor, tensor.T, rtol=0, atol=1e-9 * max(1e-300, np.abs(tensor).max())):
+        raise ModelError(f"inertia: the tensor {tensor.tolist()} is not symmetric")
     a, b, c = np.linalg.eigvalsh(tensor)
     slack = 1e-9 * max(c, 1e-300)
     if a < -slack:

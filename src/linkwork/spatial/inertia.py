@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ModelError
 from .articulated import Articulated, symmetric
-from .checks import check_symmetric, check_tensor, finite, not_negative, positive, rotation, unit
+from .checks import check_tensor, finite, not_negative, positive, rotation, unit
 
 if TYPE_CHECKING:  # se3 imports this module
     from .se3 import SE3
@@ -69,13 +69,12 @@ class Inertia:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Inertia:
-        """The inertia that a file says, of finite numbers and symmetric; whether a body can have it, a model decides."""
+        """The inertia that a file says, of finite numbers; whether a body can have it, a model decides for all of its bodies."""
         if set(state) != {"mass", "com", "tensor"}:
             raise ModelError(f"inertia: it has a mass, a centre of mass and a tensor, not {', '.join(map(str, state))[:80]}")
         inertia = cls.unchecked(state["mass"], state["com"], state["tensor"])
         if inertia.mass < 0:
             raise ModelError(f"inertia: the mass {inertia.mass:g} must not be negative")
-        check_symmetric(inertia.tensor)
         return inertia
 
     # --- solids of uniform density ------------------------------------------------------------------------------------

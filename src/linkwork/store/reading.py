@@ -148,7 +148,8 @@ class _Reader:
         ):
             raise ReadError(f"the file has no array {str(name)[:40]!r}")
         a = self._arrays[name]
-        a.setflags(write=False)
+        if a.flags.writeable:
+            a.setflags(write=False)
         return a
 
     def _function(self, x: dict[str, Any], depth: int) -> Any:
@@ -220,21 +221,16 @@ def _arguments(kind: type, state: Mapping[str, Any]) -> dict[str, Any]:
     return {name: state[name] for name in _parameters(kind) if name in state}
 
 
-def _raise_unequal(kind: type, known: Any, given: Any) -> None:
-    for name in given:
-        if name not in known:
-            raise ReadError(f"a {kind.__name__} has no attribute {str(name)[:40]!r}")
-    for name in known:
-        if name not in given:
-            raise ReadError(f"a {kind.__name__} needs its attribute {name!r}")
-
-
 def _agreeing(made: Any, state: dict[str, Any]) -> Any:
     """What was made, with the numbers of the file; raises where it is not what the file says."""
     own, parts = state_of(made), getattr(made, "__dict__", None)
     found_anew = getattr(type(made), "found_anew", ())  # attributes that follow from use alone
-    _raise_unequal(type(made), {*own, *found_anew}, state)
-    _raise_unequal(type(made), own, {*state, *found_anew})
+    for name in state:
+        if name not in own and name not in found_anew:
+            raise ReadError(f"a {type(made).__name__} has no attribute {str(name)[:40]!r}")
+    for name in own:
+        if name not in state and name not in found_anew:
+            raise ReadError(f"a {type(made).__name__} needs its attribute {name!r}")
     for name, stored in state.items():
         if name in found_anew or name == "_made_with":
             continue
