@@ -24,7 +24,7 @@ from typing import Any
 
 from ..elements.nodes import STILL
 from ..joints import Joint
-from ..kernel.loops import Ints, Lane, Table, loops, maximum, minimum, where
+from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, minimum, where
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, vector
 from ..solvers.discs import aim_disc, disc_rest, pose_discs, restore_discs
 from ..spatial.scalar import Vector, inv_spd, zeros
@@ -32,7 +32,8 @@ from ..spatial.scalar import Vector, inv_spd, zeros
 TURNS = 120
 EAGER = 4  # turns after which bounds go a part of the way, or beyond, that follows from the last two [Irons and Tuck 1969]
 SHORTEST, LONGEST = 0.1, 30.0  # of these parts
-PATIENT = 40  # the same after which they widen at once, and narrow ever more slowly
+LATE = 15  # turns after which the best one is kept: most end before
+PATIENT = 40  # turns after which they widen at once, and narrow ever more slowly
 FAR = 1e300  # more than any turn leaves
 ENOUGH = 1e-14  # of the largest b: so small a rest is rounding
 
@@ -150,34 +151,33 @@ def end_turn(
             rest[0] = maximum(rest[0], where(good, disc_rest(discs[r], r, d, wanted, x, led), 0.0))
     pressing[0] = where(rest[0] <= maximum(ENOUGH * fast, 2.0 * left[0]), 0.0, pressing[0])
     turns[0] += 1.0
-    better = (rest[0] < best_rest[0]) & (turns[0] < TURNS - 0.5)
-    best_rest[0] = where(better, rest[0], best_rest[0])
-    for i in range(active[0]):
-        r = active[i + 1]
-        best_start[r] = where(better, x_kept[r], best_start[r])
-        x_kept[r] = where(pressing[0] > 0.0, x[r], x_kept[r])
-        if discs[r] >= 0:
+    better = (pressing[0] > 0.0) & (turns[0] > LATE) & (rest[0] < best_rest[0])
+    if any(better):
+        best_rest[0] = where(better, rest[0], best_rest[0])
+        for i in range(active[0]):
+            r = active[i + 1]
+            best_start[r] = where(better, x_kept[r], best_start[r])
             best_most[r] = where(better, most[r], best_most[r])
-        if discs[r] > 1:
             best_soft[r] = where(better, soft_across[r], best_soft[r])
-            for j in range(discs[r]):
-                best_aim[r + j] = where(better, aim[r + j], best_aim[r + j])
+            best_aim[r] = where(better, aim[r], best_aim[r])
     along = 0.0 * turns[0]
     square = 0.0 * turns[0]
-    for i in range(active[0]):
-        r = active[i + 1]
-        if discs[r] >= 0:
-            d = A_kept[i * (i + 1) // 2 + i]
-            change = wanted[r] - most[r] - missing[r]
-            along += d * missing[r] * change
-            square += d * change * change
-            missing[r] = wanted[r] - most[r]
+    if any((pressing[0] > 0.0) & (turns[0] > EAGER - 0.5)):
+        for i in range(active[0]):
+            r = active[i + 1]
+            if discs[r] >= 0:
+                d = A_kept[i * (i + 1) // 2 + i]
+                change = wanted[r] - most[r] - missing[r]
+                along += d * missing[r] * change
+                square += d * change * change
+                missing[r] = wanted[r] - most[r]
     measured = (turns[0] > EAGER) & (square > 0.0)
     secant = minimum(maximum(-part[0] * along / where(square > 0.0, square, 1.0), SHORTEST), LONGEST)
     part[0] = where(measured, secant, 1.0)
     slow = 1.0 / maximum(turns[0] - PATIENT, 1.0)
     for i in range(active[0]):
         r = active[i + 1]
+        x_kept[r] = where(pressing[0] > 0.0, x[r], x_kept[r])
         if discs[r] >= 0:
             share = where(turns[0] > PATIENT, where(wanted[r] > most[r], 1.0, slow), part[0])
             new = where(abs(share - 1.0) > 0.0, maximum(most[r] + share * (wanted[r] - most[r]), 0.0), wanted[r])
@@ -189,17 +189,16 @@ def end_turn(
         if discs[r] > 1:
             aim_disc(discs[r], r, disc_diagonal(discs[r], i, A_kept), most, led, aim, soft_across, pressing[0])
     last = (pressing[0] > 0.0) & (turns[0] > TURNS - 1.5)
-    for i in range(active[0]):
-        r = active[i + 1]
-        x_kept[r] = where(last, best_start[r], x_kept[r])
-        if discs[r] >= 0:
-            most[r] = where(last, best_most[r], most[r])
-            lower[r] = -most[r]
-            upper[r] = most[r]
-        if discs[r] > 1:
+    if any(last):
+        for i in range(active[0]):
+            r = active[i + 1]
+            x_kept[r] = where(last, best_start[r], x_kept[r])
             soft_across[r] = where(last, best_soft[r], soft_across[r])
-            for j in range(discs[r]):
-                aim[r + j] = where(last, best_aim[r + j], aim[r + j])
+            aim[r] = where(last, best_aim[r], aim[r])
+            if discs[r] >= 0:
+                most[r] = where(last, best_most[r], most[r])
+                lower[r] = -most[r]
+                upper[r] = most[r]
 
 
 @loops
