@@ -18,6 +18,7 @@ from .model import MaximalState, Model, State
 from .model.accepts import takes_model
 from .model.kinematics import kinematics
 from .model.rules import inertia_of, motion_of, world_pose
+from .spatial.gate import check_unused
 from .spatial.scalar import dot, read_only
 
 
@@ -115,6 +116,8 @@ def energy(model: Model, state: State | MaximalState, inputs: Any = None) -> Ene
     >>> float(lw.energy(model, lw.State([0.0, 0.0], [0.0, 0.0])).potential)
     0.0
     """
+    if inputs is not None:
+        check_unused(None, inputs)
     if isinstance(state, State):
         if not has_forces(model):
             kinetic, potential = model.quick(TREE_ENERGY, ("q", "v"), ("kinetic", "potential"))(state.q, state.v)

@@ -30,7 +30,8 @@ from .model.manifold import INTEGRATE
 from .model.rules import world_pose
 from .reduced import mass_matrix
 from .reduced.loaded import given_laws, without_pushes
-from .spatial.gate import given_reals
+from .spatial.gate import finite_reals
+from .spatial.kinds import explained
 
 INTEGRATE_TWICE = second_order(INTEGRATE)
 LANES = 1 << 12  # pairs of all states that are found in one call
@@ -76,6 +77,7 @@ def _energies(forces: int) -> Algorithm:
     return second_order(Algorithm(f"energies_{forces}", fields, {"run": steps}))
 
 
+@explained
 def energy_hessian(model: Model, q: Any, v: Any = None, inputs: Any = None, t: float = 0.0) -> EnergyHessian:
     """Second derivatives of the kinetic energy T and the potential energy V of `energy`, at q (nq,) or (batch, nq).
 
@@ -86,8 +88,8 @@ def energy_hessian(model: Model, q: Any, v: Any = None, inputs: Any = None, t: f
     ((2, 2), True)
     """
     check_model(model)
-    q = given_reals("q", q)
-    v = np.zeros((*q.shape[:-1], model.nv)) if v is None else given_reals("v", v)
+    q = finite_reals("q", q)
+    v = np.zeros((*q.shape[:-1], model.nv)) if v is None else finite_reals("v", v)
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     q, v = (np.ascontiguousarray(np.broadcast_to(x, (*lead, x.shape[-1]))) for x in (q, v))
     laws = collection(without_pushes(model))

@@ -36,7 +36,7 @@ from .model.kinematics import Kinematics, kinematics
 from .reduced.inverse import joint_wrenches
 from .reduced.loaded import all_rows_dynamics, row_dynamics
 from .rows.declared import acting
-from .spatial.gate import meant
+from .spatial.gate import finite_reals, meant
 from .spatial.se3 import SE3
 
 AXES = ("world", "body")
@@ -73,7 +73,11 @@ def joint_reactions(
     count = int(np.prod(lead))
 
     def each(x: Any, *tail: int) -> np.ndarray:
-        return np.broadcast_to(np.asarray(x, float), (*lead, *tail)).reshape(count, *tail)
+        a = finite_reals("joint_reactions: what is given", x)
+        try:
+            return np.broadcast_to(a, (*lead, *tail)).reshape(count, *tail)
+        except ValueError:
+            raise InputError(f"joint_reactions: an array of shape {a.shape} is no {(*lead, *tail)}") from None
 
     def given(x: Any, *tail: int) -> np.ndarray | None:
         return None if x is None else each(x, *tail)

@@ -25,6 +25,7 @@ from .model.state import check_maximal_state
 from .prepared import Prepared, Setting
 from .reduced.closed import check_closed
 from .spatial.gate import choice, given_count, given_positive, given_reals, meant, real, shown
+from .spatial.kinds import explained
 from .starts import check_clock, check_range
 from .steppers import ALL_STEPPERS, AdaptiveStepper, Stepper
 from .steppers.admissible import admissible
@@ -46,6 +47,7 @@ PLAIN = (bool, int, float, str, type(None))  # of options: equal ones of one typ
 MAXIMAL = ("maximal", "maximal-implicit")  # methods whose states are maximal
 
 
+@explained
 def simulate(
     model: Model | redmax.HyperReduced,
     state: State | MaximalState,
@@ -383,7 +385,7 @@ def chosen_stepper(model: Model, method: str, name: str | None, options: dict[st
 
 
 def _stepper(model: Model, method: str, name: str | None, options: dict[str, Any]) -> Stepper:
-    name = name or METHODS[method]
+    name = name or METHODS[choice("there is no method {}", method, METHODS)]
     choice(f"there is no stepper {{}}; choose one of {', '.join(ALL_STEPPERS)}", name, ALL_STEPPERS)
     known = [f.name for f in fields(ALL_STEPPERS[name])]
     for option in options:

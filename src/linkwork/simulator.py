@@ -18,7 +18,8 @@ from .forces.set import force_set
 from .model import MaximalState, Model, State
 from .model.accepts import check_model
 from .simulate import MOST_STEPS, admitted, check_method, checked_force, checked_start, chosen_stepper, takes_stiffness
-from .spatial.gate import given_count, given_positive
+from .spatial.gate import given_count, given_path, given_positive
+from .spatial.kinds import explained
 from .starts import check_clock, deep_starts
 from .steppers import AdaptiveStepper
 from .steppers.admissible import admissible
@@ -52,6 +53,7 @@ class Simulator:
     flaws   a line for everything that makes results doubtful before the first step: shapes that start inside each other
     """
 
+    @explained
     def __init__(
         self,
         model: Model,
@@ -112,7 +114,7 @@ class Simulator:
         self._stream: StepStream | None = None
         self.reset()
         if out is not None:
-            self._write_to(StepStream.begun(Path(out), self._call(options), self._batched))
+            self._write_to(StepStream.begun(given_path("out", out), self._call(options), self._batched))
             self._note(None)
 
     def _write_to(self, stream: StepStream) -> None:
@@ -142,7 +144,7 @@ class Simulator:
 
         >>> sim = lw.Simulator.resume("steps.lwk")  # doctest: +SKIP
         """
-        call, place, clipped, writer, records = taken_up(Path(path), model, elsewhere)
+        call, place, clipped, writer, records = taken_up(given_path("Simulator.resume: path", path), model, elsewhere)
         names = ("duration", "every", "threads", "control", "tau", "external", "inputs", "options")
         try:
             with read_from(Path(path)):
@@ -214,6 +216,7 @@ class Simulator:
         inputs = told if tau is not None and told is not None and told.ndim == 1 and told.size else None
         stream.note(now, forces, inputs, self._steps, kept, self._efforts.clipped)
 
+    @explained
     def reset(self, state: State | MaximalState | None = None) -> None:
         """Back to the start, or to another state of as many; nothing is remembered."""
         if self._busy:
@@ -312,6 +315,7 @@ class Simulator:
         """The time."""
         return self._first_t + self._steps * self.dt
 
+    @explained
     def step(self, steps: int = 1, tau: Any = None, external: Any = None, inputs: Any = None) -> State | MaximalState:
         """The state after some steps under constant joint forces (nv,), wrenches (bodies, 6) and inputs of forces.
 

@@ -24,7 +24,8 @@ from .model.state import has_plain_states
 from .reduced.parameters import ParameterSlopes, parameter_slopes
 from .rows.poisson import require_derivatives
 from .simulate import SETTINGS, checked_start, chosen_stepper, takes_stiffness
-from .spatial.gate import given_count, given_positive
+from .spatial.gate import finite_reals, given_count, given_positive, shown
+from .spatial.kinds import explained
 from .steppers import AdaptiveStepper
 from .steppers.derivatives import StepTangent, along, step_tangent
 from .steppers.linear_step import LinearStep, Parts, is_linear_step, linear_step, step_jacobian
@@ -104,6 +105,9 @@ class Acting:
             raise InputError(f"{self.stepper.name} chooses its steps, and has no derivative; take symplectic_euler or rk4")
         require_derivatives(collection(self.model), self.stepper)
         laws = collection(self.model)
+        for name, x in given.items():
+            if x is not None:
+                finite_reals("inputs" if name == "u" else name, x)
         inputs = given.get("u")
         self.given = {**given, "u": (laws.initial_inputs if inputs is None else inputs) if laws.forces else None}
 
@@ -113,6 +117,9 @@ class Acting:
 
     def slopes(self, model: Model, parameters: Mapping[str, Sequence[str]]) -> ParameterSlopes:
         """How the run-time numbers of every set change with these, kept with the model (see `parameter_slopes`)."""
+        for name, x in parameters.items():
+            if not isinstance(x, str | list | tuple):
+                raise InputError(f"parameters of {name!r} must be a list of names, as ['mass'], not {shown(x)}")
         listed = tuple((name, tuple([x] if isinstance(x, str) else x)) for name, x in parameters.items())
         stepper, limit_model, contact, options = self._made
         key = (Acting, listed, self.dt, self.method, stepper, limit_model, contact, repr(options))
@@ -148,6 +155,7 @@ class Acting:
         return out.reshape(*self.lead, *out.shape[1:])
 
 
+@explained
 def step_derivatives(
     model: Model,
     state: State | MaximalState,
@@ -215,6 +223,7 @@ def _of_parts(step: LinearStep, parts: Parts) -> StepDerivatives:
     return result
 
 
+@explained
 def step_product(
     model: Model,
     state: State | MaximalState,
@@ -253,6 +262,7 @@ def step_product(
     return out[..., : here.n], out[..., here.n :]
 
 
+@explained
 def step_parameter_derivatives(
     model: Model,
     state: State | MaximalState,

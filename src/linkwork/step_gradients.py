@@ -19,6 +19,7 @@ from .kernel.adjoint_names import bar, end
 from .kernel.running import Arrays
 from .model import MaximalState, Model, State
 from .spatial.gate import given_count, given_reals
+from .spatial.kinds import explained
 from .step_derivatives import METHOD, Acting
 from .steppers.adjoints import Backwards, step_adjoint
 
@@ -43,6 +44,7 @@ class StepGradient(NamedTuple):
     parameters: np.ndarray | None
 
 
+@explained
 def step_gradient(
     model: Model,
     state: State | MaximalState,
@@ -88,6 +90,7 @@ def step_gradient(
     return found._replace(**held)
 
 
+@explained
 def rollout_gradient(
     model: Model,
     state: State | MaximalState,

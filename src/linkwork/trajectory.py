@@ -35,6 +35,8 @@ from .reactions import Reactions
 from .reduced.closed import size_of
 from .reduced.lapse import Lapse
 from .spatial.frozen import frozen, sealed
+from .spatial.gate import given_path
+from .spatial.kinds import explained
 from .spatial.scalar import read_only
 from .steppers import ALL_STEPPERS, Event
 from .steppers.admissible import NOTED, broken_rates, said
@@ -588,6 +590,7 @@ class Trajectory:
         return Reactions(self.model, q, v, t, flat(tau, 1), flat(external, 2), flat(self.inputs, 1), flat(self.forces, 1))
 
     @staticmethod
+    @explained
     def load(path: str | Path, model: Any = None) -> Trajectory:
         """The trajectory in a stream that `simulate(out=...)` wrote, as far as that is whole; records are read when asked for.
 
@@ -620,6 +623,7 @@ class Trajectory:
     def __str__(self) -> str:
         return "\n".join([repr(self), *(f"  {line}" for line in self.health.words())])
 
+    @explained
     def save(self, path: str | Path, **options: Any) -> Path:
         """Write the run: `.npz` (numbers), `.csv` (a table), `.html` (an animation to open in a browser), `.glb` (glTF, for other
         programs), `.mp4` or `.gif` (films), `.strobe.png` (a picture of several moments), `.png`, `.svg` or `.pdf` (plots).
@@ -628,7 +632,7 @@ class Trajectory:
         """
         from .view import writer_of
 
-        path = Path(path)
+        path = given_path("save: path", path)
         writer = writer_of(path)
         known = inspect.signature(writer).parameters
         for name in options:

@@ -13,6 +13,7 @@ from ..kernel.widths import SCALAR64
 from ..model.state import State
 from ..solvers.block_tree import SINGULAR
 from ..spatial.gate import meant
+from ..spatial.kinds import explained
 from .aim import BELOW, TOUCHING, Aim, acceleration_aim
 from .condition import Condition
 from .interaction import Interaction, pushes
@@ -39,6 +40,7 @@ class Assembly:
     >>> a.add("ball", lw.parts.Particle(mass=1.0), x=(0, 0, 1))
     """
 
+    @explained
     def __init__(self, gravity: Any = (0.0, 0.0, 0.0)) -> None:
         g = np.zeros(3)
         given = np.asarray(gravity, float)

@@ -11,7 +11,7 @@ from ..elements.law import FunctionLaw
 from ..errors import ModelError
 from ..joints import Joint
 from ..spatial.functions import Function, Functions
-from ..spatial.gate import known_keywords
+from ..spatial.gate import given_truth, known_keywords, word
 from ..spatial.scalar import Scalar, Vector
 from ..spatial.se3 import SE3
 from .constraint import Constraint
@@ -37,7 +37,8 @@ class Given(FunctionLaw):
         if not isinstance(unilateral, bool):
             raise ModelError(f"{owner}: unilateral must be True or False, not {unilateral!r}")
         self._given = Functions(owner, functions, parameters, {"t": "the time"})
-        self.unilateral, self.name = unilateral, name
+        self.unilateral = given_truth("constraint: unilateral", unilateral)
+        self.name = word("constraint", "name", name, empty=True)
         self.holonomic = functions["rate"] is None
         self.timed = self._given.mention("t")
 
@@ -150,7 +151,8 @@ def _names(kind: str, what: str, given: Any) -> tuple[str, ...]:
 
 
 def _owner(kind: str, names: tuple[str, ...], name: str) -> str:
-    return f"{kind}({', '.join(map(repr, names))}{f', name={name!r}' if name else ''})"
+    called = f", name={name!r}" if isinstance(name, str) and name else ""
+    return f"{kind}({', '.join(map(repr, names))}{called})"
 
 
 @known_keywords

@@ -23,6 +23,7 @@ from ..joints.higher_pair import HigherPair
 from ..model.model import WORLD, Model
 from ..spatial.dual import Rate
 from ..spatial.gate import number, numbers
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, cross, stack
 from ..spatial.se3 import SE3, Ad
 from .bearings import Bearing, largest, pin, screw, sleeve, slide, socket, surfaces, table
@@ -60,6 +61,7 @@ class JointFriction(Constraint):
     parameter_names: ClassVar[tuple[str, ...]] = ()
     bodies: tuple[str, ...] = ()
 
+    @explained
     def __init__(
         self,
         joint: str | Constraint,

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ModelError
 from ..geometry.curves import Curve
 from ..model.model import WORLD
-from ..spatial.gate import choice, numbers
+from ..spatial.gate import choice, given_truth, numbers
 from ..spatial.scalar import Scalar, Vector, cross, dot, norm, stack
 from ..spatial.se3 import SE3
 from .on_shape import OnShape
@@ -59,7 +59,7 @@ class TangentCurves(OnShape):
         name: str = "",
     ) -> None:
         self.called(name)
-        self.bodies, self.unilateral = (body_a, body_b), bool(unilateral)
+        self.bodies, self.unilateral = (body_a, body_b), given_truth("TangentCurves: unilateral", unilateral)
         for curve in (curve_a, curve_b):
             if not isinstance(curve, Curve):
                 raise ModelError(f"{self!r}: a Curve is needed, not {curve!r}")

@@ -13,7 +13,8 @@ from ..geometry.curves import Curve
 from ..geometry.surfaces import Patch, as_surface
 from ..geometry.touching import touching
 from ..model.model import WORLD
-from ..spatial.gate import numbers
+from ..spatial.gate import given_truth, numbers
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, cross, dot, norm, stack
 from ..spatial.se3 import SE3
 from .constraint import Constraint
@@ -103,6 +104,7 @@ class PointOnSurface(OnShape):
     parameter_names: ClassVar[tuple[str, ...]] = ("point",)
     shape_names: ClassVar[tuple[str, ...]] = ("surface",)
 
+    @explained
     def __init__(
         self,
         body: str,
@@ -117,7 +119,8 @@ class PointOnSurface(OnShape):
     ) -> None:
         self.called(name)
         self.bodies, self.point = (body, body_b), numbers("PointOnSurface", "point", point, 3)
-        self.surface, self.unilateral = as_surface("PointOnSurface", surface), bool(unilateral)
+        self.surface = as_surface("PointOnSurface", surface)
+        self.unilateral = given_truth("PointOnSurface: unilateral", unilateral)
         self.unknowns = self.surface.feet
         self._take_grip(repr(self), friction, restitution)
 
@@ -153,6 +156,7 @@ class TangentSurfaces(OnShape):
     size = 1
     shape_names: ClassVar[tuple[str, ...]] = ("surface_a", "surface_b")
 
+    @explained
     def __init__(
         self,
         body_a: str,
@@ -166,7 +170,7 @@ class TangentSurfaces(OnShape):
         name: str = "",
     ) -> None:
         self.called(name)
-        self.bodies, self.unilateral = (body_a, body_b), bool(unilateral)
+        self.bodies, self.unilateral = (body_a, body_b), given_truth("TangentSurfaces: unilateral", unilateral)
         self.surface_a, self.surface_b = (as_surface("TangentSurfaces", s) for s in (surface_a, surface_b))
         self.unknowns = self.surface_a.coordinates + self.surface_b.coordinates
         self._take_grip(repr(self), friction, restitution)

@@ -20,7 +20,8 @@ from ..errors import InputError, ModelError
 from ..kernel.symbol import variable
 from ..model.model import Model
 from ..spatial.dual import Dual, Gradient, split
-from ..spatial.gate import reals
+from ..spatial.gate import given_count, listed, reals
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, array
 from ..spatial.se3 import SE3
 from .constraint import Constraint
@@ -192,11 +193,13 @@ class PrescribedTwist(Prescribed, Constraint):
     timed, holonomic = True, False
     parameter_names: ClassVar[tuple[str, ...]] = ("R_frame", "p_frame")
 
+    @explained
     def __init__(
         self, body: str, motion: BodyMotion, rows: Sequence[int] = range(6), frame: SE3 | None = None, *, name: str = ""
     ) -> None:
         self.called(name)
-        self.bodies, self.rows = (body,), np.array(rows, int)
+        self.bodies = (body,)
+        self.rows = np.array([given_count("PrescribedTwist: a row", row, 0) for row in listed("PrescribedTwist", "rows", rows)])
         self.frame = SE3() if frame is None else frame
         self.R_frame, self.p_frame = np.asarray(self.frame.R, float), np.asarray(self.frame.p, float)
         self._take(motion)

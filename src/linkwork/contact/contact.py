@@ -13,7 +13,8 @@ from ..elements.touch import gaps
 from ..errors import ModelError
 from ..geometry import Plane, Shape
 from ..geometry.contact_point import ContactPoint
-from ..spatial.gate import meant, number
+from ..spatial.gate import meant, number, word
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, array, where
 from ..spatial.se3 import SE3
 from .broad import near, speed_bound
@@ -43,6 +44,7 @@ class Contact(Constraint):
 
     unilateral = touches = True
 
+    @explained
     def __init__(
         self,
         body_a: str,
@@ -57,7 +59,7 @@ class Contact(Constraint):
         rolling: float = 0.0,
     ) -> None:
         shape_b = Plane() if shape_b is None else shape_b
-        self.bodies, self.name, self.shapes = (body_a, body_b), name, (shape_a, shape_b)
+        self.bodies, self.name, self.shapes = (body_a, body_b), word("Contact", "name", name, empty=True), (shape_a, shape_b)
         for shape in self.shapes:
             if not isinstance(shape, Shape):
                 raise ModelError(f"{self!r}: {shape!r} is no shape")

@@ -14,6 +14,7 @@ from ..model.accepts import takes_model
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..reduced.jacobian import jacobian_transpose_product
+from ..spatial.gate import given_number
 from .bodies import body_poses, body_twists, body_wrenches, world_forces
 from .fit import JointFit, joint_fit
 from .forces import drive_wrenches
@@ -88,7 +89,7 @@ def from_cartesian(model: Model, state: Cartesian, q_near: Any = None, tolerance
     twists = body_twists(model, poses, state.linear, state.angular)
     fit = joint_fit(model, poses, twists, q_near)
     if tolerance is not None:
-        _require(model, fit, tolerance)
+        _require(model, fit, given_number("from_cartesian: tolerance", tolerance, 0.0))
     tau = jacobian_transpose_product(model, fit.q, body_wrenches(model, poses, state.forces, state.torques))
     return Generalized(fit.q, fit.v, fit.gaps, fit.slips, tau)
 

@@ -14,6 +14,7 @@ from ..model.model import Body
 from ..spatial import quaternion
 from ..spatial.dual import Gradient
 from ..spatial.gate import number, numbers, positive
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, atan2, dot, maximum, where, zeros
 from .joint import JointForce, is_flat, standing
 
@@ -33,6 +34,7 @@ class LimitSpring(JointForce):
 
     parameter_names: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "lower", "upper")
 
+    @explained
     def __init__(self, joint: str, stiffness: Any, damping: Any = 0.0, *, name: str = "") -> None:
         owner = self.on(joint, name)
         self.stiffness, self.damping = stiffness, damping
@@ -83,6 +85,7 @@ class SwingTwistLimit(JointForce):
     parameter_names: ClassVar[tuple[str, ...]] = ("axis", "swing", "twist", "stiffness", "damping")
     directions: ClassVar[tuple[str, ...]] = ("axis",)
 
+    @explained
     def __init__(
         self,
         joint: str,

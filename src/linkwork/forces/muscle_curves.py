@@ -17,7 +17,8 @@ from ..errors import ModelError
 from ..kernel.symbol import traced_digest
 from ..spatial.dual import Gradient
 from ..spatial.frozen import Frozen
-from ..spatial.gate import positive
+from ..spatial.gate import listed, numbers, positive, reals, shown
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, read_only, where
 
 GAUSS = np.polynomial.legendre.leggauss(16)
@@ -83,14 +84,16 @@ class PiecewiseCurve(MuscleCurve):
     1.0
     """
 
+    @explained
     def __init__(self, knots: Any, coefficients: Any, before: Any = None, after: Any = None) -> None:
         owner = type(self).__name__
-        x, c = _knots(owner, knots), np.array(coefficients, float)
-        if c.ndim != 2 or len(c) != len(x) - 1 or c.shape[1] < 2 or not np.all(np.isfinite(c)):
+        x, c = _knots(owner, knots), _reals(owner, "coefficients", coefficients)
+        if c.ndim != 2 or len(c) != len(x) - 1 or c.shape[1] < 2 or not np.isfinite(c).all():
             raise ModelError(f"{owner}: {len(x)} knots need coefficients of shape ({len(x) - 1}, 2 or more), not {c.shape}")
         width = x[-1] - x[-2]
-        before = (c[0, 0], c[0, 1]) if before is None else before
-        after = (_polynomial(c[-1], width), _polynomial_slope(c[-1], width)) if after is None else after
+        before = (c[0, 0], c[0, 1]) if before is None else numbers(owner, "before", before, 2)
+        end = _polynomial(c[-1], width), _polynomial_slope(c[-1], width)
+        after = end if after is None else numbers(owner, "after", after, 2)
         lines = np.zeros((2, c.shape[1]))
         lines[:, :2] = before, after
         origins = np.concatenate([x[:1], x[:-1], x[-1:]])
@@ -156,13 +159,21 @@ def _polynomial_integral(c: Sequence[Scalar] | np.ndarray, h: Scalar) -> Scalar:
     return h * _polynomial([c[k] / (k + 1) for k in range(len(c))], h)
 
 
+def _reals(owner: str, what: str, x: Any) -> np.ndarray:
+    try:
+        return reals(x)
+    except ValueError as error:
+        raise ModelError(f"{owner}: {what} must be finite numbers, not {shown(x)} ({error})") from None
+
+
 def _knots(owner: str, knots: Any) -> np.ndarray:
-    x = np.array(knots, float)
+    x = _reals(owner, "knots", knots)
     if x.ndim != 1 or len(x) < 2 or not (np.all(np.isfinite(x)) and np.all(np.diff(x) > 0)):
-        raise ModelError(f"{owner}: knots must be two or more finite numbers that increase, not {knots!r}")
+        raise ModelError(f"{owner}: knots must be two or more finite numbers that increase, not {shown(knots)}")
     return x
 
 
+@explained
 def cubic_curve(knots: Sequence[float], conditions: Iterable[tuple[float, int, float]]) -> PiecewiseCurve:
     """Cubics between knots with continuous value and slope, solved from conditions.
 
@@ -173,7 +184,8 @@ def cubic_curve(knots: Sequence[float], conditions: Iterable[tuple[float, int, f
     0.5
     """
     x = _knots("cubic_curve", knots)
-    given = [(float(at), int(order), float(y)) for at, order, y in conditions]
+    rows = [listed("cubic_curve", "a condition", row, 3) for row in listed("cubic_curve", "conditions", conditions)]
+    given = [(float(at), int(order), float(y)) for at, order, y in rows]
     pieces = len(x) - 1
     if len(given) != 2 * pieces + 2:
         raise ModelError(f"cubic_curve: {pieces} pieces need {2 * pieces + 2} conditions, not {len(given)}")
@@ -210,6 +222,7 @@ def cubic_curve(knots: Sequence[float], conditions: Iterable[tuple[float, int, f
     return curve.with_parts(rows=read_only(rows))
 
 
+@explained
 def tendon_curve(strain: float = 0.049) -> PiecewiseCurve:
     """Force of a tendon over its relative length: zero up to 1, a toe up to two thirds of the maximal force, then a line.
 

@@ -11,6 +11,8 @@ from ..errors import InputError
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..model.state import MaximalState, State
+from ..spatial.gate import given_reals
+from ..spatial.kinds import explained
 from .muscle_activation import ActivationDynamics
 from .muscle_set import muscle_set
 from .muscle_tendon import FibreMuscle
@@ -37,11 +39,14 @@ class MuscleDrive:
 
     moves_fibres = True  # which need somebody who does
 
+    @explained
     def __init__(self, model: Model, excitation: Any, dynamics: ActivationDynamics | None = None) -> None:
         self.model, self.muscles = model, muscle_set(model)
         self.dynamics = dynamics or ActivationDynamics()
         self.excitation: Excitation = excitation if callable(excitation) else lambda t, state: excitation
         self.reset()
+        if not callable(excitation):
+            self._checked(excitation, 0.0)
 
     def reset(self) -> None:
         """Forget everything: the next call is the first."""
@@ -85,7 +90,10 @@ class MuscleDrive:
         return np.array([now if m.activation is None else m.activation(t) for m, now in pairs])
 
     def _excited(self, t: float, state: Any) -> np.ndarray:
-        e, shape = np.asarray(self.excitation(t, state), float), self.activation.shape
+        return self._checked(self.excitation(t, state), t)
+
+    def _checked(self, excitation: Any, t: float) -> np.ndarray:
+        e, shape = given_reals("excitations", excitation), self.activation.shape
         if e.shape not in ((), shape) or not np.all((e >= 0.0) & (e <= 1.0)):
             raise InputError(f"excitations must be {shape[0]} numbers from 0 to 1, not {e!r}, at t = {t:g}")
         return np.broadcast_to(e, shape)

@@ -20,6 +20,7 @@ from ..errors import ModelError
 from ..kernel.symbol import traced_digest
 from ..spatial.frozen import FINISHED, Frozen
 from ..spatial.gate import ORIGIN, number, point, positive, reals, word
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, absolute, cross, dot, read_only, stack, where
 from ..spatial.se3 import SE3
 from .force import distance, length_of
@@ -89,6 +90,7 @@ class WrapSphere(Wrap):
     >>> shoulder = lw.WrapSphere("upper", radius=0.03)
     """
 
+    @explained
     def __init__(self, body: str, center: Any = ORIGIN, *, radius: float) -> None:
         owner = type(self).__name__
         self.body = word(owner, "body", body)
@@ -138,6 +140,7 @@ class WrapCylinder(Wrap):
     >>> kneecap = lw.WrapCylinder("upper", axis=(0, 1, 0), radius=0.04, turn=1)
     """
 
+    @explained
     def __init__(self, body: str, center: Any = ORIGIN, *, axis: Any, radius: float, turn: int = 0) -> None:
         owner = type(self).__name__
         self.body = word(owner, "body", body)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.gate import reals, shape_of
+from ..spatial.gate import listed, reals, shape_of
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, stack
 from .curves import Curve, interval
 from .surfaces import ParametricSurface
@@ -32,6 +33,7 @@ def weighted(weights: list[Scalar], points: np.ndarray) -> Vector:
     return stack(*total)
 
 
+@explained
 def bezier_curve(points: Any, domain: Any = (0.0, 1.0)) -> Curve:
     """The Bezier curve of n control points (n, 3), of degree n - 1: from the first to the last as u goes over the domain.
 
@@ -48,6 +50,7 @@ def bezier_curve(points: Any, domain: Any = (0.0, 1.0)) -> Curve:
     return Curve(x, (first, last), {"points": P, "first": first, "last": last})
 
 
+@explained
 def bezier_surface(points: Any, domain: Any = ((0.0, 1.0), (0.0, 1.0))) -> ParametricSurface:
     """The Bezier surface of control points (m, n, 3): u_0 goes along the first index, u_1 along the second.
 
@@ -55,9 +58,7 @@ def bezier_surface(points: Any, domain: Any = ((0.0, 1.0), (0.0, 1.0))) -> Param
     >>> sheet = lw.bezier_surface(grid)
     """
     P = _control("bezier_surface", points, 3)
-    if len(domain) != 2:
-        raise ModelError(f"bezier_surface: domain must be two intervals, not {domain!r}")
-    D = np.array([interval("bezier_surface: domain", d) for d in domain])
+    D = np.array([interval("bezier_surface: domain", d) for d in listed("bezier_surface", "domain", domain, 2, "two intervals")])
 
     def x(u: Vector, points: np.ndarray, ends: np.ndarray) -> Vector:
         rows, columns = (bernstein((u[k] - ends[k, 0]) / (ends[k, 1] - ends[k, 0]), P.shape[k] - 1) for k in range(2))

@@ -14,6 +14,7 @@ from ..spatial.dual import Slope, split
 from ..spatial.frozen import Frozen, frozen
 from ..spatial.functions import Function, Functions, shaped
 from ..spatial.gate import real
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector
 
 SAMPLES = 257
@@ -30,6 +31,7 @@ class Curve(Frozen):
     >>> circle = lw.Curve(lambda u: np.array([np.cos(u), np.sin(u), 0.0]), domain=(0.0, 2 * np.pi))
     """
 
+    @explained
     def __init__(self, x: Function, domain: Any = (0.0, 1.0), parameters: Mapping[str, Any] | None = None) -> None:
         self.given = Functions("Curve", {"x": x}, parameters)
         self.domain = interval("Curve: domain", domain)

@@ -17,8 +17,9 @@ import numpy as np
 
 from ..errors import ModelError
 from ..spatial.checks import positive
-from ..spatial.gate import reals
+from ..spatial.gate import given_path, reals
 from ..spatial.inertia import Inertia
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, read_only
 from .checks import LARGEST, SMALLEST
 from .shapes import Shape, Unnamed
@@ -50,7 +51,7 @@ class Mesh(Shape):
         """From a file that trimesh reads (STL, OBJ, PLY, OFF, glTF, ...), corners at the same place made one vertex."""
         import trimesh  # takes long to import, and only files need it
 
-        file = Path(path)
+        file = given_path("Mesh.load: path", path)
         name = name or f"Mesh {str(path)!r}"
         if not file.is_file():
             raise ModelError(f"{name}: there is no such file")
@@ -142,6 +143,7 @@ class Mesh(Shape):
         return f"{type(self).__name__}({len(self.vertices)} vertices, {len(self.faces)} faces)"
 
 
+@explained
 def mesh_inertia(mesh: Mesh, *, density: float | None = None, mass: float | None = None) -> Inertia:
     """The inertia of the solid that a closed mesh encloses, of uniform density; exact, O(faces).
 

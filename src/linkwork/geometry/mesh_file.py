@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from ..errors import ModelError
+from ..spatial.gate import given_path
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, read_only
 from ..spatial.se3 import SE3
 from .collada import Piece, collada_pieces
@@ -43,10 +45,12 @@ class MeshFile(Placed):
 
     kind = "mesh file"
 
+    @explained
     def __init__(self, path: str | Path, scale: Any = 1.0, pose: SE3 | None = None, **attributes: Unpack[Attributes]) -> None:
-        attributes.setdefault("name", Path(path).name)
+        file = given_path("MeshFile: path", path)
+        attributes.setdefault("name", file.name)
         super().__init__(pose, {**attributes, "group": 0, "mask": 0})
-        self.path = Path(path)
+        self.path = file
         try:
             self.scale = read_only(np.array(np.broadcast_to(np.asarray(scale, float), (3,))))
         except (TypeError, ValueError):

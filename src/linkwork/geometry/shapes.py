@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ModelError
 from ..spatial.frozen import Frozen
-from ..spatial.gate import meant, reals
+from ..spatial.gate import is_writable, meant, reals, shown
 from ..spatial.inertia import Inertia
 from ..spatial.scalar import Scalar, read_only
 from ..spatial.se3 import SE3
@@ -77,8 +77,8 @@ class Shape(Frozen):
             there = f"there are {', '.join(known)}{meant(option, known)}"
             raise ArgumentError(f"{type(self).__name__}: there is no {option!r}; {there}")
         owner = self.name = type(self).__name__ if name is None else name
-        if not isinstance(owner, str) or not owner:
-            raise ModelError(f"{type(self).__name__}: its name must be a text, not {name!r}")
+        if not isinstance(owner, str) or not owner or not is_writable(owner):
+            raise ModelError(f"{type(self).__name__}: its name must be a text that can be written, not {shown(name)}")
         self.friction = None if friction is None else checks.number(owner, "friction", friction, 0.0)
         self.restitution = None if restitution is None else checks.number(owner, "restitution", restitution, 0.0, 1.0)
         if density is not None and mass is not None:

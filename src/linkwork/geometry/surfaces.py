@@ -17,6 +17,8 @@ from ..errors import ModelError
 from ..spatial.dual import Slope, split, variables
 from ..spatial.frozen import Frozen, frozen
 from ..spatial.functions import Function, Functions
+from ..spatial.gate import listed
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, norm, stack, where
 from .curves import digest_of, interval
 from .shapes import Plane, Sphere
@@ -97,11 +99,11 @@ class ParametricSurface(Surface):
 
     coordinates = feet = 2
 
+    @explained
     def __init__(self, x: Function, domain: Any = ((0.0, 1.0), (0.0, 1.0)), parameters: Mapping[str, Any] | None = None) -> None:
         self.given = Functions("ParametricSurface", {"x": x}, parameters)
-        if len(domain) != 2:
-            raise ModelError(f"ParametricSurface: domain must be two intervals, not {domain!r}")
-        self.domain = tuple(interval("ParametricSurface: domain", d) for d in domain)
+        intervals = listed("ParametricSurface", "domain", domain, 2, "two intervals")
+        self.domain = tuple(interval("ParametricSurface: domain", d) for d in intervals)
         if self.given.tried("x", np.array([0.6 * a + 0.4 * b for a, b in self.domain])).shape != (3,):
             raise ModelError("ParametricSurface: x(u) must be three numbers")
 
@@ -141,6 +143,7 @@ class ImplicitSurface(Surface):
 
     coordinates, feet = 3, 0
 
+    @explained
     def __init__(self, f: Function, box: Any = None, parameters: Mapping[str, Any] | None = None) -> None:
         self.given = Functions("ImplicitSurface", {"f": f}, parameters)
         self.box = None if box is None else np.array(box, dtype=float)
@@ -230,6 +233,7 @@ def _cylinder(x: Vector, radius: Scalar, R: np.ndarray, p: Vector) -> Scalar:
     return d[0] * d[0] + d[1] * d[1] - radius * radius
 
 
+@explained
 def ellipsoid(radii: Any, center: Any = (0.0, 0.0, 0.0)) -> ImplicitSurface:
     """The ellipsoid with these half axes along x, y, z.
 
@@ -241,6 +245,7 @@ def ellipsoid(radii: Any, center: Any = (0.0, 0.0, 0.0)) -> ImplicitSurface:
     return ImplicitSurface(_quadric, (c - 1.1 * r, c + 1.1 * r), {"center": c, "radii": r})
 
 
+@explained
 def torus(ring: float, tube: float) -> ImplicitSurface:
     """The torus about z: a tube of this radius round a ring of that radius.
 

@@ -12,10 +12,9 @@ from typing import Any, Literal
 from ..errors import InputError
 from ..geometry import Shape
 from ..model import Model
-from ..spatial.gate import known_keywords, shown
+from ..spatial.gate import given_path, known_keywords, shown
 from .options import BUDGET, Options
 
-LONGEST = 4096  # characters of a path
 Reader = Callable[[Path, Options], Model]
 
 
@@ -80,16 +79,19 @@ def load(
     >>> print(robot)  # doctest: +SKIP
     """
     options = Options(floating, inertia, mimic, merge_fixed, gravity, (allow,) if isinstance(allow, str) else tuple(allow))
-    if not isinstance(path, str | os.PathLike):
-        raise InputError(f"load: path must be a text or a path, not {shown(path)}")
     roots = (packages,) if isinstance(packages, (str, os.PathLike)) else tuple(packages)
     try:
         folders = tuple(Path(root) for root in roots)
     except TypeError:
         raise InputError(f"load: packages = {shown(packages)}; it must be a list of folders") from None
     options = replace(options, packages=folders, collisions=collisions, ground=ground, budget=budget)
-    file = Path(path)
-    if "\0" in str(path) or len(str(path)) > LONGEST or not file.is_file():
+    try:
+        file = given_path("load: path", path)
+    except InputError as error:
+        if isinstance(path, str):  # perhaps the text of a model
+            raise InputError(f"load: there is no file {shown(path)}") from error
+        raise
+    if not file.is_file():
         raise InputError(f"load: there is no file {shown(str(path))}")
     reader = READERS.get(file.suffix.lower())
     if reader is None:

@@ -7,6 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
+from ..errors import InputError
+from ..spatial.gate import given_path, shown
+
 SUFFIXES = (".stl", ".obj", ".dae", ".ply", ".off", ".glb", ".gltf")
 SCHEMES = ("package://", "model://")
 
@@ -27,15 +30,19 @@ class MeshPaths:
         """The mesh of a name; ValueError says why there is none."""
         text = unquote(name.strip())
         if not text.lower().endswith(SUFFIXES):
-            raise ValueError(f"{name!r} is no mesh that is read: {', '.join(SUFFIXES)}")
+            raise ValueError(f"{shown(name)} is no mesh that is read: {', '.join(SUFFIXES)}")
         if text.startswith(("http:", "https:")):
             raise ValueError(f"{name!r} is not on this machine")
-        known = [(root, path.resolve()) for root, path in self._places(text)]
+        try:
+            given_path("its path", text)
+            known = [(root, path.resolve()) for root, path in self._places(text)]
+        except (OSError, RuntimeError, InputError) as error:  # too long, or a loop of links
+            raise ValueError(f"{shown(name)} is no path of a file: {error}") from None
         inside = [path for root, path in known if path.is_relative_to(root)]
         found = next((path for path in inside if path.is_file()), None)
         if found is None:
             reason = "does not exist" if inside else "is outside of the folders that may be read"
-            raise ValueError(f"{name!r} {reason}; name its folder in packages=[...]")
+            raise ValueError(f"{shown(name)} {reason}; name its folder in packages=[...]")
         return found
 
     def _places(self, text: str) -> Iterator[tuple[Path, Path]]:

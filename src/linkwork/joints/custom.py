@@ -12,7 +12,7 @@ from ..errors import ModelError
 from ..kernel.closed import closed_key
 from ..kernel.symbol import traced_digest
 from ..spatial.functions import Functions, shaped
-from ..spatial.gate import ROTATION_ERROR, known_keywords
+from ..spatial.gate import ROTATION_ERROR, known_keywords, word
 from ..spatial.scalar import Scalar, Vector, cross, dot, stack, where
 from ..spatial.se3 import SE3, Tangent
 from ..spatial.stage import Rotation
@@ -40,7 +40,7 @@ class CustomJoint(FormulaJoint):
         periodic: Any = None,
         charts: Any = None,
     ) -> None:
-        owner = f"joint {name!r}"
+        owner = f"joint {word('joint', 'its name', name)!r}"
         if not callable(transform):
             raise ModelError(f"{owner}: transform must be a function of q, not {type(transform).__name__}")
         if not isinstance(nv, int) or isinstance(nv, bool) or not 1 <= nv <= 6:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..geometry import bezier_curve, bezier_surface
+from ..spatial.gate import given_truth
+from ..spatial.kinds import explained
 from .curve_point import CurvePoint
 from .surface_point import SurfacePoint
 from .surface_surface import SurfaceSurface
@@ -17,8 +19,9 @@ class SurfacePair(SurfaceSurface):
     5
     """
 
+    @explained
     def __init__(self, a: Any, b: Any, spin: bool = False) -> None:
-        super().__init__(a, b, "spin" if spin else "aligned")
+        super().__init__(a, b, "spin" if given_truth("SurfacePair: spin", spin) else "aligned")
 
 
 class BezierCurve(CurvePoint):

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..errors import LinkworkError, ModelError
 from ..spatial.jet import Jet
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, array, cross, dot
 from ..spatial.se3 import SE3, Tangent, bracket
 from ..spatial.table import Table
@@ -58,6 +59,7 @@ class SplineCurve(FormulaJoint):
     found_anew: ClassVar[tuple[str, ...]] = ("_made_from",)  # older files do not have it
     basis: SplineBasis
 
+    @explained
     def __init__(self, frames: Any, cyclic: bool = False, basis: str | SplineBasis = "bspline", domain: Any = None) -> None:
         owner = type(self).__name__
         self._made_from = (cyclic, basis, domain)

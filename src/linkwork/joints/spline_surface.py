@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ModelError
-from ..spatial.gate import reals
+from ..spatial.gate import flags, reals
 from ..spatial.jet import Jet
+from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, dot, stack
 from ..spatial.se3 import SE3
 from ..spatial.table import Table
@@ -48,6 +49,7 @@ class SplineSurface(FormulaJoint):
     found_anew: ClassVar[tuple[str, ...]] = ("_made_from",)  # older files do not have it
     basis: SplineBasis
 
+    @explained
     def __init__(self, values: Any, cyclic: Any = False, basis: str | SplineBasis = "bspline", domain: Any = None) -> None:
         owner = type(self).__name__
         self._made_from = (cyclic, basis, domain)
@@ -59,9 +61,7 @@ class SplineSurface(FormulaJoint):
         if not 2 <= C.ndim <= 4 or len(C) != 6 or not np.all(np.isfinite(C)):
             raise ModelError(f"{owner}: values must be finite numbers (6, n), (6, n, m) or (6, n, m, l), not of shape {C.shape}")
         self.values, self.nq, self.nv = C, C.ndim - 1, C.ndim - 1
-        around = (cyclic,) * self.nv if isinstance(cyclic, bool) else tuple(map(bool, cyclic))
-        if len(around) != self.nv:
-            raise ModelError(f"{owner}: cyclic must be True or False, or {self.nv} of these, not {cyclic!r}")
+        around = flags(owner, "cyclic", cyclic, self.nv)
         self.segments = tuple(self.basis.segments(owner, n, c) for n, c in zip(C.shape[1:], around, strict=True))
         patches = self.basis.polynomials_of(C, around, self.segments)
         self.table = Table(np.moveaxis(patches, 0, self.nv), axes=self.nv, cyclic=around)

@@ -91,7 +91,7 @@ class Function:
 
     def __call__(self, *arrays: Any, threads: int | None = 1) -> list[np.ndarray]:
         """The outputs, with the batch axis first if any argument had one; they belong to the caller."""
-        if threads == 1:
+        if type(threads) is int and threads == 1:
             flat = arrays if self._flat_inputs else self._flattened(arrays)
             if self._lone:
                 found = self._usual(*flat)
@@ -114,7 +114,7 @@ class Function:
 
     def first(self, threads: int | None, *arrays: Any) -> np.ndarray:
         """The first output, of inputs that are vectors."""
-        if threads == 1:
+        if type(threads) is int and threads == 1:
             found = self._usual(*arrays)
             if found is not None:
                 return found
@@ -159,7 +159,7 @@ class Function:
         return [a.reshape(-1) if type(a) is np.ndarray and a.shape == tail else a for a, tail in pairs]
 
     def _general(self, arrays: tuple[Any, ...], threads: int | None) -> list[np.ndarray]:
-        count = 1 if threads == 1 else thread_count(threads)
+        count = 1 if type(threads) is int and threads == 1 else thread_count(threads)
         try:
             memory = self._idle.pop()
         except IndexError:

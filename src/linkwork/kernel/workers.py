@@ -15,12 +15,14 @@ import functools
 import os
 import struct
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
 
 from ..errors import InputError
+from ..spatial.gate import shown
 from . import machine
 from .records import load_field
 
@@ -223,13 +225,28 @@ if AVAILABLE:
     os.register_at_fork(after_in_child=_process.forget)  # threads do not follow into a child
 
 
+_told_of_cores = False
+
+
 def thread_count(threads: int | None) -> int:
     """How many threads are meant; None means one for every core."""
     if threads is None:
         return os.cpu_count() or 1
-    if not isinstance(threads, int | np.integer) or threads < 1:
-        raise InputError(f"threads must be a positive whole number, or None for one per core, not {threads!r}")
-    return int(threads)
+    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
+        raise InputError(f"threads must be a positive whole number, or None for one per core, not {shown(threads)}")
+    return _capped(int(threads))
+
+
+def _capped(threads: int) -> int:
+    """At most so many threads as there are cores: more would wait for each other. Says so once in a process."""
+    cores = os.cpu_count() or 1
+    if threads <= cores:
+        return threads
+    global _told_of_cores
+    if not _told_of_cores:
+        _told_of_cores = True
+        warnings.warn(f"threads={shown(threads)}: there are {cores} cores, and no more threads are started", stacklevel=2)
+    return cores
 
 
 def share(address: int, function: Callable[[int], None], jobs: Sequence[int]) -> None:

@@ -94,7 +94,7 @@ def com_jacobian(model: Model, q: Any, threads: int | None = 1) -> np.ndarray:
     if type(model) is not Model:
         check_model(model)
     short = model.shortest_calls.get("centre_jacobian")
-    if short is not None and threads == 1 and (found := short(q)) is not None:
+    if short is not None and type(threads) is int and threads == 1 and (found := short(q)) is not None:
         return found
     known = model.usual_functions.get("centre_jacobian")
     if known is None:

@@ -135,7 +135,7 @@ def centroidal_momentum_matrix(model: Model, q: Any, threads: int | None = 1) ->
     if type(model) is not Model:
         check_model(model)
     short = model.shortest_calls.get("centroidal_matrix")
-    if short is not None and threads == 1 and (found := short(q)) is not None:
+    if short is not None and type(threads) is int and threads == 1 and (found := short(q)) is not None:
         return found
     known = model.usual_functions.get("centroidal_matrix")
     if known is None:

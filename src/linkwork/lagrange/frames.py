@@ -37,7 +37,7 @@ def frame_jacobian(
     """
     if type(model) is not Model:
         check_model(model)
-    if point is None and threads == 1:
+    if point is None and type(threads) is int and threads == 1:
         short = model.shortest_calls.get((frame, axes))
         if short is not None and (found := short(q)) is not None:
             return found

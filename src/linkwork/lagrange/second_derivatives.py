@@ -21,11 +21,14 @@ from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..reduced.derivatives import coordinate_columns, tree_inverse_dynamics_derivatives
 from ..reduced.jacobian import JACOBIAN, jacobian
+from ..spatial.gate import finite_reals
+from ..spatial.kinds import explained
 from .equations import mass_matrix_derivatives
 
 JACOBIAN_DIRECTIONAL = directional(JACOBIAN)
 
 
+@explained
 def jacobian_derivatives(model: Model, q: Any, frame: str) -> np.ndarray:
     """dJ/dq of a body or frame, (6, nv, nv) or (batch, 6, nv, nv): J of `jacobian`, the last index that of the displacement.
 
@@ -49,6 +52,7 @@ def jacobian_derivatives(model: Model, q: Any, frame: str) -> np.ndarray:
     return np.moveaxis(found.reshape(*lead, nv, nv, 6), (-3, -2, -1), (-1, -2, -3))
 
 
+@explained
 def position_hessian(model: Model, q: Any, frame: str) -> np.ndarray:
     """d^2 p/de^2, (3, nv, nv) or (batch, 3, nv, nv), symmetric: of the position of a body or frame in the world, along
     displacements of the joints.
@@ -67,6 +71,7 @@ def position_hessian(model: Model, q: Any, frame: str) -> np.ndarray:
     return 0.5 * (H + H.swapaxes(-1, -2))
 
 
+@explained
 def potential_hessian(model: Model, q: Any) -> np.ndarray:
     """d^2 V/de^2, (nv, nv) or (batch, nv, nv), symmetric: of the potential of gravity, along displacements of the joints.
 
@@ -80,10 +85,11 @@ def potential_hessian(model: Model, q: Any) -> np.ndarray:
     return 0.5 * (H + H.swapaxes(-1, -2))
 
 
+@explained
 def momentum_derivatives(model: Model, q: Any, v: Any) -> np.ndarray:
     """d^2 T/dv de = d(M v)/dq, (nv, nv) or (batch, nv, nv), of the kinetic energy T; d^2 T/dv^2 is the mass matrix.
 
     >>> lw.momentum_derivatives(model, q, v).shape
     (2, 2)
     """
-    return np.einsum("...ijk,...j->...ik", mass_matrix_derivatives(model, q), np.asarray(v, float))
+    return np.einsum("...ijk,...j->...ik", mass_matrix_derivatives(model, q), finite_reals("momentum_derivatives: v", v))

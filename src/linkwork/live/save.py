@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 from ..model import MaximalState, Model, State
 from ..redmax import HyperReduced
-from ..spatial.gate import known_keywords
+from ..spatial.gate import given_path, known_keywords
 from ..store.files import whole_file
 from ..view.bundle import assembled, script_of
 from ..view.description import describe
@@ -63,7 +63,7 @@ def save_live(
     title      of the page; the name of the file by default
     look       how it is looked at, see `linkwork.view.Look`
     """
-    target = Path(path)
+    target = given_path("save_live: path", path)
     if target.suffix != ".html":
         raise InputError(f"a live page is written to a file that ends in .html, not {target.name!r}")
     start = start_of(model, state, dt, method, stepper, tau, inputs, open_loops, limit_model, contact, options)

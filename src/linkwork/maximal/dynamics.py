@@ -16,6 +16,7 @@ from ..model.accepts import takes_model
 from ..model.model import Model
 from ..model.rules import world_pose
 from ..model.state import MaximalState
+from ..spatial.gate import check_unused
 from . import rules
 
 STATE_FIELDS = {
@@ -81,6 +82,7 @@ def maximal_dynamics(
     >>> found = lw.maximal_dynamics(model, lw.to_maximal(model, state))
     """
     if not model.elements:
+        check_unused(t, inputs)
         return tree_maximal_dynamics(model, state, tau, external)
     from .loaded import loaded_maximal_dynamics
 

@@ -6,7 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from ..errors import InputError
+from ..errors import InputError, LinkworkError
+from ..spatial.gate import FOREIGN
+from ..spatial.kinds import blame
 from .model import Model
 
 BY_LOADING = ": read a file with lw.load(path)"
@@ -31,6 +33,12 @@ def takes_model(function: Found) -> Found:
     @functools.wraps(function)
     def checked(model: Any, *arguments: Any, **named: Any) -> Any:
         check_model(model)
-        return function(model, *arguments, **named)
+        try:
+            return function(model, *arguments, **named)
+        except LinkworkError:
+            raise
+        except FOREIGN as error:
+            blame(function, (model, *arguments), named, error)
+            raise
 
     return cast(Found, checked)

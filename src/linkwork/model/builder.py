@@ -12,7 +12,7 @@ from ..errors import ModelError
 from ..geometry.mesh_file import NOT_DRAWN, MeshFile
 from ..geometry.shapes import Attributes, Plane, Shape
 from ..joints import Joint
-from ..spatial.gate import meant, shown, word
+from ..spatial.gate import is_writable, meant, shown, word
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3, rigid_parts
 from .model import WORLD, Body, Frame, Model, gravity_vector
@@ -84,8 +84,8 @@ class ModelBuilder:
         visuals     what it looks like, in the body's frame; without any, it looks like its shapes
         properties  limits=(lower, upper), armature, damping, friction, effort, speed; see `JointProperties`
         """
-        if not isinstance(name, str) or not name or name == WORLD:
-            raise ModelError(f"a body needs a name other than {WORLD!r}, not {name!r}")
+        if not isinstance(name, str) or not name or name == WORLD or not is_writable(name):
+            raise ModelError(f"a body needs a name other than {WORLD!r}, not {shown(name)}")
         word(f"body {name!r}", "its parent", parent)
         solids = solids_of(f"body {name!r}", shapes)
         if inertia is None:
@@ -97,8 +97,10 @@ class ModelBuilder:
         if placement is not self._last_placement:
             rigid_parts(f"body {name!r}", "its placement", placement)
             self._last_placement = placement
-        if joint_name is not None and (not isinstance(joint_name, str) or not joint_name or joint_name == WORLD):
-            raise ModelError(f"body {name!r}: its joint needs a name other than {WORLD!r}, not {joint_name!r}")
+        if joint_name is not None and (
+            not isinstance(joint_name, str) or not joint_name or joint_name == WORLD or not is_writable(joint_name)
+        ):
+            raise ModelError(f"body {name!r}: its joint needs a name other than {WORLD!r}, not {shown(joint_name)}")
         for new in (name, joint_name or name):
             if new in self._names:
                 raise ModelError(f"the name {new!r} is used twice")
@@ -117,14 +119,14 @@ class ModelBuilder:
 
     def frame(self, name: str, *, body: str, placement: SE3 | None = None) -> ModelBuilder:
         """Attach a named frame to a body or the world, at a pose in its frame."""
-        if not isinstance(name, str) or not name or name == WORLD or name in self._names:
-            raise ModelError(f"a frame needs a name of its own, not {name!r}")
+        if not isinstance(name, str) or not name or name == WORLD or name in self._names or not is_writable(name):
+            raise ModelError(f"a frame needs a name of its own, not {shown(name)}")
         if placement is not None and not isinstance(placement, SE3):
             raise ModelError(f"frame {name!r}: placement must be a SE3, not {type(placement).__name__}")
         placement = placement or IDENTITY
         rigid_parts(f"frame {name!r}", "its placement", placement)
         self._names.add(name)
-        self._frames[name] = Frame(body, placement)
+        self._frames[name] = Frame(word(f"frame {name!r}", "its body", body), placement)
         return self
 
     def ground(self, **attributes: Unpack[Attributes]) -> ModelBuilder:

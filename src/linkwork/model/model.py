@@ -18,8 +18,9 @@ from ..kernel.call import Factored
 from ..kernel.function import Function
 from ..kernel.plans import Plans
 from ..kernel.sweep import Algorithm, Items, NodeClass, Packing, Tree, pattern
-from ..spatial.gate import meant, reals, shown
+from ..spatial.gate import given_path, meant, reals, shown
 from ..spatial.inertia import Inertia
+from ..spatial.kinds import explained
 from ..spatial.scalar import read_only
 from ..spatial.se3 import SE3
 from ..store.travelling import Travelling
@@ -151,6 +152,8 @@ class Model(Travelling):
             object.__setattr__(self, "bodies", bodies)
             object.__setattr__(self, "notes", (*self.notes, *notes))
         for element in self.elements:
+            if isinstance(element, type) or not hasattr(element, "check"):
+                raise ModelError(f"an element must be a law, as lw.Limit('knee', 0.0, 1.0), not {shown(element)}")
             element.check(self)
         degrees = [line for line in angles_in_degrees(self.bodies, self.elements) if line not in self.notes]
         if degrees:
@@ -385,6 +388,7 @@ class Model(Travelling):
         """
         return importlib.import_module("linkwork.reduced.methods").compiled(self, method)
 
+    @explained
     def replace(
         self,
         *,
@@ -404,6 +408,7 @@ class Model(Travelling):
 
         return replaced(self, gravity, bodies, elements, world)
 
+    @explained
     def add(self, *parts: Any) -> Model:
         """A variant with further forces, constraints or contacts, after those that it has, and with further shapes that stand in
         the world to be touched, in world axes; it shares kernels.
@@ -443,6 +448,7 @@ class Model(Travelling):
             view.write_figure(figure, path)
         return figure
 
+    @explained
     def save(self, path: Any, state: Any = None) -> Path:
         """Write the model to a file, `.lwm`, which `lw.load` and the commands read; functions of joints and laws are in it as
         what they compute.
@@ -453,7 +459,7 @@ class Model(Travelling):
         >>> lw.load(file)
         Model(2 bodies, nq=2, nv=2)
         """
-        return importlib.import_module("linkwork.io.saved").save_model(self, Path(path), state)
+        return importlib.import_module("linkwork.io.saved").save_model(self, given_path("Model.save: path", path), state)
 
     def describe(self, name: str | None = None) -> str:
         """What a joint, body, frame or law is, where its numbers lie and what acts on it; without a name, the whole tree.

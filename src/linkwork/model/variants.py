@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InputError, ModelError
 from ..geometry.shapes import Shape
 from ..joints import Joint
-from ..spatial.gate import meant, shown
+from ..spatial.gate import listed, meant, shown
 from ..spatial.inertia import Inertia
 from .builder import PROPERTIES, ModelBuilder, solids_of
 from .model import Body, Model, gravity_vector
@@ -48,7 +48,7 @@ def replaced(
 ) -> Model:
     """See `Model.replace`."""
     made = _each_body(model, {} if bodies is None else bodies, _with_parts)
-    found: dict[str, Any] = {} if elements is None else {"elements": tuple(elements)}
+    found: dict[str, Any] = {} if elements is None else {"elements": tuple(listed("replace", "elements", elements))}
     found |= {} if world is None else {"world_shapes": solids_of("world", world)}
     return dataclasses.replace(model, bodies=made, gravity=_gravity(model, gravity), **found)
 

@@ -16,6 +16,7 @@ from ..errors import InputError, ModelError
 from ..model.model import Model
 from ..model.state import State, check_state
 from ..spatial.gate import finite_reals
+from ..spatial.kinds import explained
 from ..store.travelling import Travelling
 from .coordinate_map import CoordinateMap, Map, Moved
 from .hyper_dynamics import HyperDynamics
@@ -36,6 +37,7 @@ class HyperReduced(Travelling):
     >>> chain = lw.HyperReduced(model, lambda r: [r[0]] * model.nq, nr=1)
     """
 
+    @explained
     def __init__(self, model: Model, function: Map, nr: int) -> None:
         self.model, self.map = model, CoordinateMap(model, function, nr)
         self.nq = self.nv = self.nr = nr

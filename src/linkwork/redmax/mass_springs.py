@@ -23,8 +23,9 @@ from ..geometry import Shape
 from ..joints import Fixed, Translational
 from ..model.builder import ModelBuilder, solids_of
 from ..model.model import Model
-from ..spatial.gate import numbers, point, word
+from ..spatial.gate import listed, numbers, point, word
 from ..spatial.inertia import Inertia
+from ..spatial.kinds import explained
 from ..spatial.se3 import SE3
 
 Attached = Mapping[Any, tuple[str, Any]]
@@ -49,6 +50,7 @@ class MassSprings:
     >>> cloth = lw.MassSprings("cloth", corners, [(0, 1), (1, 2), (2, 0)], mass=0.1, stiffness=50.0)
     """
 
+    @explained
     def __init__(
         self,
         name: str,
@@ -65,7 +67,7 @@ class MassSprings:
     ) -> None:
         self.name = word(type(self).__name__, "name", name)
         owner = f"{type(self).__name__} {name!r}"
-        self.points = np.array([point(owner, "a node", x) for x in points]).reshape(-1, 3)
+        self.points = np.array([point(owner, "a node", x) for x in listed(owner, "points", points)]).reshape(-1, 3)
         n = len(self.points)
         self.springs = _pairs(owner, springs, n)
         m = len(self.springs)
@@ -75,7 +77,7 @@ class MassSprings:
         )
         given = self._distances() if rest_length is None else rest_length
         self.rest_length = numbers(owner, "rest_length", given, m, spread=True)
-        self.attached = {self._node(owner, k): _place(owner, x) for k, x in (attached or {}).items()}
+        self.attached = {self._node(owner, k): _place(owner, x) for k, x in ({} if attached is None else attached).items()}
         self.radius = float(numbers(owner, "radius", [radius], 1, 0.0)[0])
         self.shapes = solids_of(owner, shapes)
         if not self.mass.min(initial=1.0) > 0.0:
@@ -151,6 +153,7 @@ class MassSpringChain(MassSprings):
     5
     """
 
+    @explained
     def __init__(self, name: str, start: Any, end: Any, *, nodes: int, **others: Any) -> None:
         owner = f"{type(self).__name__} {name!r}"
         first, last, count = point(owner, "start", start), point(owner, "end", end), _count(owner, "nodes", nodes)
@@ -173,6 +176,7 @@ class MassSpringNet(MassSprings):
     12
     """
 
+    @explained
     def __init__(
         self,
         name: str,
@@ -186,7 +190,8 @@ class MassSpringNet(MassSprings):
         **others: Any,
     ) -> None:
         owner = f"{type(self).__name__} {name!r}"
-        self.shape = rows, columns = _count(owner, "rows", shape[0]), _count(owner, "columns", shape[1])
+        across_nodes, along_nodes = listed(owner, "shape", shape, 2)
+        self.shape = rows, columns = _count(owner, "rows", across_nodes), _count(owner, "columns", along_nodes)
         origin, u, w = point(owner, "corner", corner), point(owner, "along", along), point(owner, "across", across)
         points = [origin + u * j / (columns - 1) + w * i / (rows - 1) for i, j in product(range(rows), range(columns))]
         straight = self._joined([(0, 0, 0, 1), (0, 0, 1, 0)])
@@ -227,7 +232,7 @@ def _count(owner: str, what: str, n: Any) -> int:
 
 
 def _pairs(owner: str, springs: Any, n: int) -> np.ndarray:
-    pairs = np.array([tuple(pair) for pair in springs]).reshape(-1, 2)
+    pairs = np.array([listed(owner, "a spring", pair, 2) for pair in listed(owner, "springs", springs)]).reshape(-1, 2)
     if not np.issubdtype(pairs.dtype, np.integer) and pairs.size:
         raise ModelError(f"{owner}: springs must be pairs of nodes")
     wrong = [pair for pair in pairs.tolist() if not 0 <= min(pair) <= max(pair) < n or pair[0] == pair[1]]

@@ -12,9 +12,11 @@ from ..model.model import Model
 from ..model.state import MaximalState, Response
 from ..reduced import response as reduced
 from ..reduced.dynamics import forward_dynamics
-from ..spatial.gate import given_positive
+from ..spatial.gate import check_unused, given_positive
+from ..spatial.kinds import explained
 
 
+@explained
 def factor(
     model: Model,
     q: Any,
@@ -39,6 +41,7 @@ def factor(
     True
     """
     _check(model, dt)
+    check_unused(t, inputs)
     m = model.keep_as(factor, lambda: model.replace(elements=model.elements_of(ForceLaw))) if model.elements else model
     if isinstance(q, MaximalState):
         return maximal.response_at(model, q, lambda: maximal_dynamics(m, q, tau, external, t=t, inputs=inputs), dt)
@@ -46,6 +49,7 @@ def factor(
     return reduced.response_at(model, q, v, lambda q, v: forward_dynamics(m, q, v, tau, external, t=at, inputs=inputs), dt)
 
 
+@explained
 def tree_factor(model: Model, q: Any, v: Any = None, tau: Any = None, external: Any = None, dt: float | None = None) -> Response:
     """The same of the bare tree: its free motion is that under gravity, tau and external wrenches alone.
 

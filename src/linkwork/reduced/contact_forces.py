@@ -25,6 +25,7 @@ from ..rows.declared import acting, own_first
 from ..solvers.accelerations import SLIPS, solve_accelerations
 from ..solvers.coulomb import solve
 from ..solvers.problem import BOUNDS, NORMAL, Cones, Problem
+from ..spatial.gate import check_unused, finite_reals, given_number
 from .dynamics import forward_dynamics
 from .jacobian import body_jacobian
 from .mass_matrix import mass_matrix
@@ -86,7 +87,9 @@ def contact_forces(
     (('box', 'world'), 4)
     """
     given, model = model, acting(model, HARD, EXACT)
-    q, v = np.asarray(q, float), np.array(v, float)
+    q, v = finite_reals("contact_forces: q", q), finite_reals("contact_forces: v", v)
+    touching = given_number("contact_forces: touching", touching, 0.0)
+    check_unused(t, inputs)
     if q.shape != (model.nq,) or v.shape != (model.nv,):
         raise InputError(f"contact_forces takes one state, q ({model.nq},) and v ({model.nv},)")
     here = Here(model, q, tau, external, t, inputs)

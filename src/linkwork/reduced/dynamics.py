@@ -16,12 +16,14 @@ Arrays have the batch axis first and broadcast.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from ..model.accepts import check_model, takes_model
 from ..model.model import FUNCTIONS, Model
+from ..spatial.gate import check_unused
 from .derivatives import (
     DynamicsDerivatives,
     tree_dynamics_derivatives,
@@ -61,6 +63,8 @@ def forward_dynamics(
     if type(model) is not Model:
         check_model(model)
     if not model.elements:
+        if inputs is not None or type(t) is not float or not isfinite(t):
+            check_unused(t, inputs)
         return tree_dynamics(model, q, v, tau, external, threads)
     from .loaded import smooth_dynamics
 
@@ -90,6 +94,8 @@ def inverse_dynamics(
     if type(model) is not Model:
         check_model(model)
     if not model.elements:
+        if inputs is not None or type(t) is not float or not isfinite(t):
+            check_unused(t, inputs)
         return tree_inverse_dynamics(model, q, v, a, external, threads)
     from .loaded_inverse import loaded_inverse_dynamics
 
@@ -120,6 +126,8 @@ def hybrid_dynamics(
     (0.0, 0.0)
     """
     if not model.elements:
+        if inputs is not None or type(t) is not float or not isfinite(t):
+            check_unused(t, inputs)
         return tree_hybrid_dynamics(model, q, v, tau, a, prescribed, external, threads)
     from .loaded_hybrid import loaded_hybrid_dynamics
 
@@ -146,6 +154,8 @@ def forward_dynamics_derivatives(
     >>> da_dq, da_dv = lw.forward_dynamics_derivatives(model, q, v)
     """
     if not model.elements:
+        if inputs is not None or type(t) is not float or not isfinite(t):
+            check_unused(t, inputs)
         return tree_dynamics_derivatives(model, q, v, tau, external, threads)
     from .loaded_slopes import loaded_dynamics_derivatives
 
@@ -172,6 +182,8 @@ def linearised_dynamics(
     ((2,), (2, 2))
     """
     if not model.elements:
+        if inputs is not None or type(t) is not float or not isfinite(t):
+            check_unused(t, inputs)
         return tree_linearised_dynamics(model, q, v, tau, external, threads)
     from .loaded_slopes import loaded_dynamics_derivatives
 
@@ -197,6 +209,8 @@ def inverse_dynamics_derivatives(
     True
     """
     if not model.elements:
+        if inputs is not None or type(t) is not float or not isfinite(t):
+            check_unused(t, inputs)
         return tree_inverse_dynamics_derivatives(model, q, v, a, external, threads=threads)
     from .loaded_derivatives import loaded_inverse_derivatives
 

@@ -21,6 +21,7 @@ from ..kernel.sweep import Algorithm
 from ..model.model import Model
 from ..model.weights import displacement_weights
 from ..solvers import box_adjoints  # noqa: F401  (the transposes of what solves rows)
+from ..spatial.kinds import explained
 from . import solve_adjoints  # noqa: F401  (those of accelerations)
 from .loaded import given_laws, loaded_dynamics, without_pushes
 from .parameters import parameter_slopes
@@ -57,6 +58,7 @@ def _spoken(name: str) -> str:
     return "weights" if name == end("accelerations") else name
 
 
+@explained
 def forward_dynamics_gradient(
     model: Model,
     q: Any,

@@ -19,7 +19,7 @@ from ..model.arrays import Interface
 from ..model.kinematics import kinematics
 from ..model.model import Model
 from ..rows.solved import ACCELERATION
-from ..spatial.gate import finite_reals
+from ..spatial.gate import check_unused, finite_reals
 from .contradictions import check_rows_meet, is_rounding
 from .program import dynamics, fields
 
@@ -69,6 +69,8 @@ def given_laws(laws: Collection, q: Any, t: Any, inputs: Any, rows: bool) -> dic
     given: dict[str, Any] = {"t": np.array([t]) if type(t) is float and isfinite(t) else given_times(t)}
     if laws.forces:
         given["u"] = laws.initial_inputs if inputs is None else inputs
+    elif inputs is not None:
+        check_unused(None, inputs)
     if rows:
         _refuse_friction(laws)
         times = np.ravel(t) if laws.told_count else np.zeros(1)

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..elements.collection import collection
-from ..errors import ModelError
+from ..errors import InputError, ModelError
 from ..kernel.directional import TableChanges, slope_entries, with_slopes
 from ..kernel.sweep import Tree
 from ..model import Model
 from ..model.quantities import Quantity, quantity_of
+from ..spatial.gate import shown
 from ..spatial.table import Table
 
 STEP = 1e-4  # of the largest entry: numbers of kernels are polynomials of second degree in most of those of users
@@ -39,6 +40,8 @@ class ParameterSlopes(dict[str, np.ndarray]):
 def entries(model: Model, parameters: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, Quantity, int]]:
     """Every single number: the name of its body or law, what it is, its quantity, and which direction of it."""
     for name, numbers in parameters.items():
+        if not isinstance(numbers, str | list | tuple):
+            raise InputError(f"parameters of {name!r} must be a list of names, as ['mass'], not {shown(numbers)}")
         for what in [numbers] if isinstance(numbers, str) else numbers:
             quantity = quantity_of(model, name, what)
             for k in range(quantity.size):

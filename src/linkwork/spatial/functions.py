@@ -43,6 +43,8 @@ class Functions(Frozen):
         for what, f in functions.items():
             if f is not None and not callable(f):
                 raise ModelError(f"{owner}: {what} must be a function, not {type(f).__name__}")
+        if parameters is not None and not isinstance(parameters, Mapping):
+            raise ModelError(f"{owner}: parameters must be a mapping {{name: number}}, not {shown(parameters)}")
         self.values = {name: _finite(owner, name, x) for name, x in (parameters or {}).items()}
         for name in self.values:
             if not isinstance(name, str) or not name:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterable
 from numbers import Real
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -32,6 +34,9 @@ KINDS = {
     "V": "records",
     "T": "text",
 }
+LONGEST_PATH, LONGEST_NAME = 4096, 255  # bytes of a path, and of a name in it
+LARGEST_COUNT = 2**53  # a float has it exactly
+FOREIGN = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)  # errors of Python and NumPy
 SHOWN = 80  # characters of a value in a complaint
 
 
@@ -125,7 +130,8 @@ def unit_problem(quaternions: np.ndarray) -> str | None:
 
 
 # --- names --------------------------------------------------------------------------------------------------------------
-Arguments, Returned = ParamSpec("Arguments"), TypeVar("Returned")
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 
 def known_keywords(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
@@ -140,7 +146,15 @@ def known_keywords(function: Callable[Arguments, Returned]) -> Callable[Argument
             if name not in names:
                 close = meant(name, names) or f"; it takes {', '.join(names)}"
                 raise ArgumentError(f"{function.__name__} has no argument {name!r}{close}")
-        return function(*arguments, **named)
+        try:
+            return function(*arguments, **named)
+        except LinkworkError:
+            raise
+        except FOREIGN as error:
+            from .kinds import blame  # it is needed only here
+
+            blame(function, arguments, named, error)
+            raise
 
     return checked
 
@@ -155,9 +169,36 @@ def choice(rule: str, x: Any, known: Iterable[str], error: type[LinkworkError] =
 
 def word(owner: str, what: str, x: Any, empty: bool = False) -> str:
     """A name."""
-    if not isinstance(x, str) or not (x or empty):
+    if not isinstance(x, str) or not (x or empty) or not is_writable(x):
         raise ModelError(f"{owner}: {what} must be a name, not {shown(x)}")
     return x
+
+
+def is_writable(name: str) -> bool:
+    """Whether a name can be written to a file: none of its characters is half of one, and it is not endless."""
+    return len(name) <= LONGEST_PATH and not any("\ud800" <= c <= "\udfff" for c in name)
+
+
+def listed(owner: str, what: str, x: Any, size: int | None = None, rule: str = "") -> list[Any]:
+    """What a list, a tuple or an array holds, so many if `size` is given; `rule` says in the complaint what it must be."""
+    found = None if isinstance(x, str | bytes | type | dict) else x
+    try:
+        found = list(found)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        found = None
+    if found is None or (size is not None and len(found) != size):
+        rule = rule or ("a list" if size is None else f"a list of {size}")
+        raise ModelError(f"{owner}: {what} must be {rule}, not {shown(x)}")
+    return found
+
+
+def flags(owner: str, what: str, x: Any, size: int) -> tuple[bool, ...]:
+    """Truths, or one for all."""
+    rule = f"True or False, or {size} of these"
+    found = [x] * size if isinstance(x, bool | np.bool_) else listed(owner, what, x, size, rule)
+    if not all(isinstance(flag, bool | np.bool_) for flag in found):
+        raise ModelError(f"{owner}: {what} must be {rule}, not {shown(x)}")
+    return tuple(map(bool, found))
 
 
 # --- arguments of elements ----------------------------------------------------------------------------------------------
@@ -238,6 +279,21 @@ def finite_reals(what: str, x: Any) -> np.ndarray:
     return a
 
 
+def check_unused(t: Any, inputs: Any) -> None:
+    """Raise for a time or inputs that are no finite numbers, though nothing in the model looks at them."""
+    if t is not None:
+        finite_reals("t", t)
+    if inputs is not None and not callable(inputs):
+        finite_reals("inputs", inputs)
+
+
+def given_truth(what: str, x: Any) -> bool:
+    """True or False."""
+    if not isinstance(x, bool | np.bool_):
+        raise InputError(f"{what} must be True or False, not {shown(x)}")
+    return bool(x)
+
+
 def given_number(what: str, x: Any, least: float = -np.inf) -> float:
     """A finite number that a call is given, not below `least`."""
     try:
@@ -272,9 +328,25 @@ def given_range(what: str, bounds: Any) -> tuple[float, float]:
     return low, high
 
 
+def given_path(what: str, x: Any) -> Path:
+    """The path of a file: a text or a path that the system can have."""
+    if not isinstance(x, str | os.PathLike) or isinstance(x, type):
+        raise InputError(f"{what} must be a text or a path, not {shown(x)}")
+    try:
+        text = os.fspath(x)
+        raw = os.fsencode(text)
+    except (TypeError, ValueError):  # half of a pair of surrogates
+        raise InputError(f"{what} must be a path that the system can write, not {shown(x)}") from None
+    if not isinstance(text, str) or not text or b"\0" in raw or len(raw) > LONGEST_PATH:
+        raise InputError(f"{what} must be a path of 1 to {LONGEST_PATH} bytes without a null, not {shown(x)}")
+    if any(len(part) > LONGEST_NAME for part in raw.replace(b"\\", b"/").split(b"/")):
+        raise InputError(f"{what} must be made of names of at most {LONGEST_NAME} bytes, not {shown(x)}")
+    return Path(text)
+
+
 def given_count(what: str, x: Any, least: int = 1) -> int:
     """A whole number that a call is given."""
-    if isinstance(x, bool | np.bool_) or not isinstance(x, int | np.integer) or x < least:
+    if isinstance(x, bool | np.bool_) or not isinstance(x, int | np.integer) or not least <= x <= LARGEST_COUNT:
         rule = "a positive integer" if least == 1 else f"a whole number, at least {least}"
         raise InputError(f"{what} must be {rule}, not {shown(x)}")
     return int(x)

@@ -8,12 +8,14 @@ import numpy as np
 
 from ..errors import ModelError
 from .gate import meant, reals
+from .kinds import explained
 from .scalar import Scalar
 from .table import Table
 
 KINDS = ("linear", "pchip", "cubic")
 
 
+@explained
 def samples(x: Any, y: Any, kind: str = "linear") -> Table:
     """A curve through the points (x_k, y_k), as a parameter of a law; any number of points shares machine code.
 
@@ -43,6 +45,7 @@ def samples(x: Any, y: Any, kind: str = "linear") -> Table:
     return Table(np.concatenate([origins[:, None], coefficients], axis=1), knots=a)
 
 
+@explained
 def interp(x: Scalar, table: Table) -> Any:
     """The curve of `samples` at x, with its derivatives: sum_i c_i (x - x_k)^i of the piece that x lies in.
 

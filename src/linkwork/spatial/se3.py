@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from math import isfinite
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -24,12 +25,14 @@ from . import stage as st
 from .gate import real, reals, rotation_problem, shown
 from .inertia import Articulated
 from .jet import Jet, biases, gradient_rates, gradients, rates, values
+from .kinds import explained
 from .scalar import Element, Scalar, Vector, array, cross, dot, is_number, is_zero, numeric, read_only, stack, zeros
 from .stage import Shift, Stage, Turn
 from .tangent import Tangent, along, column_count, has_jets, mapped, of_matrix, of_rotation, of_shift
 from .tape import ACTIVE, noted_call, tape_of
 
 MANY_TURNS = 4.0 * np.pi  # rad: nobody writes down a larger angle of a pose
+LARGEST_ANGLE = 1e300  # rad: a float, and finite
 IN_DEGREES = 5.0  # a larger angle that is a multiple of this was meant in degrees
 
 
@@ -146,6 +149,8 @@ class SE3:
             return noted
         quat = _vector("quaternion", quat_wxyz, 4)
         q = values(quat)
+        if q.dtype != object and not np.any(q):
+            raise InputError("SE3: the quaternion (wxyz) has norm 0; no rotation is meant")
         stages = (st.Rotation(quaternion.to_rotation(q)),)
         if not has_jets(quat):
             return _carrying(stages, None)
@@ -313,6 +318,7 @@ class SE3:
 
 
 # --- plain functions -------------------------------------------------------------------------------------------------
+@explained
 def Ad(E: SE3) -> np.ndarray:
     """The 6x6 matrix [[R, 0], [[p] R, R]] that moves twists from inner to outer coordinates.
 
@@ -322,6 +328,7 @@ def Ad(E: SE3) -> np.ndarray:
     return numeric(np.stack([E.move_twist(column) for column in np.eye(6)], axis=1))
 
 
+@explained
 def ad(phi: Vector) -> np.ndarray:
     """The 6x6 matrix of the Lie bracket: ad(a) b = [a, b] = ([w_a] w_b, [v_a] w_b + [w_a] v_b).
 
@@ -437,8 +444,10 @@ def _matrix(R: Any) -> np.ndarray:
 
 def _angle(x: Any) -> Any:
     """An angle as a number, or a traced value as it is."""
-    if isinstance(x, float | int) and abs(x) > MANY_TURNS and x % IN_DEGREES == 0.0 and x < np.inf:
+    if isinstance(x, float | int) and MANY_TURNS < abs(x) < LARGEST_ANGLE and x % IN_DEGREES == 0.0:
         warn([f"SE3: a turn of {x:g} rad looks like degrees; angles are in radians: write np.deg2rad({x:g})"], UnitWarning)
+    if type(x) is float and not isfinite(x):
+        raise InputError(f"SE3: the angle must be finite, not {x!r}")
     if type(x) is float or isinstance(x, Element | complex | np.complexfloating) or hasattr(x, "place"):
         return x
     try:

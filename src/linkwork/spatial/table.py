@@ -20,7 +20,8 @@ import numpy as np
 from ..errors import ModelError, SymbolError
 from .dual import Dual, held
 from .frozen import Frozen
-from .gate import reals
+from .gate import flags, reals
+from .kinds import explained
 from .scalar import Scalar, array, is_number, is_zero, read_only, where
 
 FINEST = 16  # cells of the grid per knot, at most
@@ -63,13 +64,12 @@ class Table(Frozen):
 
     _behind: Scalar | None = None  # see `changing`
 
+    @explained
     def __init__(self, values: Any, axes: int = 1, cyclic: bool | Sequence[bool] = False, knots: Any = None) -> None:
         a = _numbers("values", values)
         if not isinstance(axes, int) or isinstance(axes, bool) or not 1 <= axes <= a.ndim or not all(a.shape[:axes]):
             raise ModelError(f"Table: axes must be 1 to {a.ndim}, axes of its values {a.shape} that are not empty, not {axes!r}")
-        around = (cyclic,) * axes if isinstance(cyclic, bool) else tuple(map(bool, cyclic))
-        if len(around) != axes:
-            raise ModelError(f"Table: cyclic must be True or False, or {axes} of these, not {cyclic!r}")
+        around = flags("Table", "cyclic", cyclic, axes)
         self.values = a
         cell = a.shape[axes:]
         grid = _Grid(np.zeros(0), np.zeros(0), 0.0, 0.0, 0) if knots is None else _grid(_numbers("knots", knots), a.shape, around)

@@ -27,6 +27,8 @@ def input_function(model: Model, given: Any) -> InputFunction | None:
         )
     if given is None:
         return None
+    if not callable(given) and not isinstance(given, forces.MuscleDrive):
+        given_reals("inputs", given)
     size = len(forces.force_set(model).initial_inputs)
     if not size and not isinstance(given, forces.MuscleDrive) and not callable(given) and not np.size(given):
         return None

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import InputError
 from ..prepared import Prepared
 from ..simulate import prepared
+from ..spatial.gate import given_path
 from ..steppers.stepper import Solution
 from ..trajectory import Trajectory
 from .checks import check_clipped, check_records
@@ -171,6 +172,6 @@ def _held(asked: np.ndarray, count: int) -> np.ndarray:
 
 def load(path: str | Path, model: Any = None) -> Trajectory:
     """The trajectory in a stream, as far as that is whole; see `Trajectory.load`."""
-    found = StreamedTrajectory(Path(path), model)
+    found = StreamedTrajectory(given_path("Trajectory.load: path", path), model)
     _ = found.t
     return found

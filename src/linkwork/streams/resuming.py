@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import InputError
 from ..prepared import delivered
 from ..simulate import prepared
-from ..spatial.gate import known_keywords
+from ..spatial.gate import given_path, known_keywords
 from ..store.blocks import BlockWriter
 from ..trajectory import Trajectory
 from .checks import check_clipped, check_place
@@ -43,7 +43,7 @@ def resume(
     """
     if elsewhere not in ("refuse", "allow"):
         raise InputError(f"elsewhere must be 'refuse' or 'allow', not {elsewhere!r}")
-    path = Path(path)
+    path = given_path("resume: path", path)
     file = StreamFile(path)
     if file.head.text.get(BY_STEPS):
         raise InputError(f"{path} holds the steps of a Simulator; lw.Simulator.resume(path) goes on from there")

@@ -15,6 +15,7 @@ from ..errors import InputError, WriteError
 from ..prepared import Prepared, delivered
 from ..replay import StepReplay
 from ..simulate import prepared
+from ..spatial.gate import given_path
 from ..steppers.fixed import FixedRun
 from ..steppers.recording import Place
 from ..steppers.stepper import Solution
@@ -35,7 +36,7 @@ SUFFIX = ".lwk"
 
 def stream(call: dict[str, Any], out: str | Path) -> Trajectory:
     """Simulate with these arguments, and write to a file; the trajectory reads from it."""
-    path = free_place(Path(out))
+    path = free_place(given_path("out", out))
     ready = prepared(**call)
     if ready.adaptive:
         adaptive_stream(ready)  # raises where it cannot be

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..spatial.gate import given_count
+from ..spatial.kinds import explained
 
 LOG = "log"
 Range = Sequence[Any]  # (least, most), or (least, most, "log")
@@ -27,6 +28,7 @@ class Design:
     A column may hold arrays: (runs, size).
     """
 
+    @explained
     def __init__(self, columns: Mapping[str, Any]) -> None:
         if not isinstance(columns, Mapping) or not columns:
             raise InputError(f"a design is a table {{column: values}} with a value for every run, not {columns!r}")

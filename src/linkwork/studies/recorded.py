@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..lagrange.frames import point_jacobian
 from ..model import Model, State
 from ..model.kinematics import kinematics
+from ..spatial.gate import finite_reals, given_reals, point, shown
 from ..steppers.tangent_spaces import displacements
 
 Marker = tuple[str, tuple[float, float, float]]
@@ -44,7 +45,10 @@ class Recorded:
     inputs: Any = None
 
     def __post_init__(self) -> None:
-        t = np.asarray(self.t, float)
+        t = given_reals("recorded times", self.t)
+        for name in ("markers", "sigma"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise InputError(f"recorded {name} must be a mapping, not {shown(getattr(self, name))}")
         if t.ndim != 1 or len(t) < 2 or not np.isfinite(t).all():
             raise InputError(f"recorded times must be at least two finite numbers, not an array of shape {t.shape}")
         if not np.allclose(np.diff(t), t[1] - t[0], rtol=1e-6, atol=0) or t[1] <= t[0]:
@@ -53,8 +57,11 @@ class Recorded:
             x = getattr(self, name)
             if x is not None:
                 object.__setattr__(self, name, _timed(name, x, len(t)))
+        for marker in self.markers:
+            if not isinstance(marker, tuple) or len(marker) != 2 or not isinstance(marker[0], str):
+                raise InputError(f"a marker must be (body, point), not {shown(marker)}")
         own = {
-            (body, tuple(map(float, x))): _timed(f"marker on {body!r}", found, len(t))
+            (body, tuple(point(f"marker on {body!r}", "its point", x).tolist())): _timed(f"marker on {body!r}", found, len(t))
             for (body, x), found in self.markers.items()
         }
         object.__setattr__(self, "markers", own)
@@ -63,7 +70,7 @@ class Recorded:
         for name, x in self.sigma.items():
             if name not in ("q", "v", "markers"):
                 raise InputError(f"sigma has no {name!r}; it is that of q, v or markers")
-            if not (np.isfinite(x).all() and np.all(np.asarray(x, float) > 0)):
+            if not np.all(finite_reals(f"sigma of {name}", x) > 0):
                 raise InputError(f"sigma of {name} must be positive and finite, not {x!r}")
 
     @property
@@ -128,10 +135,7 @@ class Recorded:
 
 
 def _timed(name: str, x: Any, count: int) -> np.ndarray:
-    try:
-        a = np.asarray(x, float)
-    except (TypeError, ValueError):
-        raise InputError(f"recorded {name} must be an array of numbers, not {x!r}") from None
+    a = given_reals(f"recorded {name}", x)
     if a.shape[:1] != (count,):
         raise InputError(f"recorded {name} has shape {a.shape}; it needs a row for each of the {count} times")
     return a

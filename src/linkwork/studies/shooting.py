@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import InputError, SolverError
 from ..model import Model, State
 from ..simulate import chosen_stepper
+from ..spatial.gate import given_positive
 from ..step_derivatives import METHOD, acting_model, step_derivatives, step_parameter_derivatives
 from ..steppers.varied import packs, varied_runs
 from .recorded import Recorded
@@ -42,7 +43,7 @@ class Shots:
         if not packs(model, chosen_stepper(model, METHOD, stepper, {}), METHOD):
             raise InputError(f"motion is fitted with symplectic_euler or rk4, not {stepper!r}; laws with own unknowns cannot be")
         self.motion, self.unknowns, self.dt, self.stepper, self.options = motion, unknowns, dt, stepper, options
-        self.steps = round(motion.spacing / dt)
+        self.steps = round(motion.spacing / given_positive("fit: dt", dt))
         if self.steps < 1 or abs(self.steps * dt - motion.spacing) > 1e-6 * motion.spacing:
             raise InputError(f"the spacing {motion.spacing:g} of the records is not a whole number of steps dt = {dt:g}")
         pieces = len(motion.t) - 1

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InputError
 from ..model import Model, State
 from ..simulate import step_count
-from ..spatial.gate import given_count, given_positive, known_keywords
+from ..spatial.gate import given_count, given_path, given_positive, given_truth, known_keywords
 from .design import Design
 from .places import here, in_processes, on_cluster
 from .results import FAILURE, RUN, Store, described
@@ -144,7 +144,7 @@ def study(
     work = Work(model, made, measure, state, control, together, duration, dt, method, stepper, every, own_threads, options)
     work.check()
     size = work.chunk_size(chunk)
-    store = None if out is None else Store(Path(out), described(work, size))
+    store = None if out is None else Store(given_path("out", out), described(work, size))
     if store is not None and store.finished:
         return Study(made, store.columns())
     return Study(made, _made(work, size, store, processes, cluster, progress))
@@ -191,7 +191,7 @@ def joined(parts: list[Rows]) -> Rows:
 @contextmanager
 def _bar(runs: int, done: int, progress: bool | None) -> Iterator[Callable[[int], None]]:
     """A bar with the time that is left."""
-    if not (sys.stderr.isatty() if progress is None else progress):
+    if not (sys.stderr.isatty() if progress is None else given_truth("study: progress", progress)):
         yield lambda n: None
         return
     from rich.console import Console

@@ -15,6 +15,7 @@ from scipy.linalg import block_diag
 from ..errors import InputError
 from ..model import Model
 from ..model.quantities import DIRECTION, POSES, Quantity, quantity_of
+from ..spatial.gate import shown
 from ..spatial.inertia import Inertia
 from ..spatial.se3 import SE3, right_jacobian
 from .columns import Column, Replaced, column
@@ -161,6 +162,8 @@ class _Inertia(_Part):
 
 
 def _part(model: Model, name: str) -> _Part:
+    if not isinstance(name, str):
+        raise InputError(f"fit: numbers must be names as 'upper.mass', not {shown(name)}")
     owner, _, what = name.rpartition(".")
     if what == INERTIA and owner in model.names:
         return _Inertia(Column(name, "number", owner, INERTIA), quantity_of(model, owner, "mass"))

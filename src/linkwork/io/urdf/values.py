@@ -28,10 +28,10 @@ def number(element: Element, name: str, default: float | None = None, infinite: 
 
 def _number(element: Element, name: str, text: str, infinite: bool = False) -> float:
     try:
-        value = float(text if "_" not in text else "")
+        value = float(text if "_" not in text and text.isascii() else "")
     except ValueError:
         raise element.error(f"{element.label}: {name} = {text!r} is not a number") from None
-    if np.isnan(value) or (np.isinf(value) and not infinite):
+    if np.isnan(value) or (np.isinf(value) and not (infinite and "inf" in text.lower())):  # 1e400 is no way to write infinity
         raise element.error(f"{element.label}: {name} = {text!r} is not finite")
     return value
 
