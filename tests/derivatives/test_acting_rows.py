@@ -105,6 +105,56 @@ def test_against_differences_and_dual_numbers(name: str, restitution: float) -> 
     assert close(found, differences(m, begin.q, begin.v))
 
 
+@cache
+def chain() -> lw.Model:
+    b, axes = lw.ModelBuilder(), ((0, 1, 0), (0, 0.8, 0.6), (0, 1, 0), (0.6, 0.8, 0))
+    for k, axis in enumerate(axes):
+        place = lw.SE3(p=(0.4 if k else 0.0, 0.0, 0.0))
+        parent = f"link{k - 1}" if k else "world"
+        b.body(f"link{k}", parent=parent, joint=lw.Revolute(axis), placement=place, inertia=ROD, limits=(-END, END))
+    return b.build()
+
+
+@cache
+def driven_states() -> lw.State:
+    """States in which a stop pushes at the end of a step that would have been out of reach without another one."""
+    m, rng, found = chain(), np.random.default_rng(4), []
+    while len(found) < 4:
+        gap, side = 10 ** rng.uniform(-4.5, -3.5, m.nv), np.where(rng.random(m.nv) < 0.5, 1.0, -1.0)
+        s = lw.State(q=side * (END - gap), v=2.0 * rng.normal(size=m.nv))
+        free, held = (lw.simulate(m, s, H, H, limit_model=stops).q[-1] for stops in ("off", "hard"))
+        out_of_reach = np.abs(s.q + 2.1 * (free - s.q)) < END - 1e-5
+        if np.any(out_of_reach & (np.abs(held) > END - 1e-12)):
+            found.append(s)
+    return lw.State(q=np.array([s.q for s in found]), v=np.array([s.v for s in found]))
+
+
+@pytest.mark.parametrize("method", ["reduced", "redmax"])
+def test_rows_that_others_drive_into_action(method: str) -> None:
+    """The derivative is that of the rows that end up active, found by the second solve of the step, in each of three ways."""
+    m, states = chain(), driven_states()
+    assert np.abs(lw.simulate(m, states, H, H, method).q[:, -1]).max() < END + 1e-9
+    many = lw.step_derivatives(m, states, H, method=method)
+    for k, (q, v) in enumerate(zip(states.q, states.v, strict=True)):
+        wanted = differences(m, q, v, method=method)
+        found = np.hstack([many.A[k], many.B[k]])
+        assert close(found, wanted)
+        if method == "reduced":
+            here = Acting(m, lw.State(q, v), H, {"tau": None, "external": None, "u": None}, None, "hard", "exact", 1, {})
+            assert is_linear_step(here.model, here.stepper)
+            assert close(here.jacobian(), here.along_units(), 1e-11)
+
+
+def test_gradients_of_rows_that_others_drive_into_action() -> None:
+    m, states = chain(), driven_states()
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(2, m.nv))
+    for q, v in zip(states.q, states.v, strict=True):
+        A = lw.step_derivatives(m, lw.State(q, v), H).A
+        found = lw.step_gradient(m, lw.State(q, v), H, weights[0], weights[1])
+        assert close(np.concatenate([found.q, found.v]), weights.reshape(-1) @ A, 1e-9)
+
+
 def test_batches_are_single_states() -> None:
     """Rows that act in one state and not in the next leave nothing behind, in whatever order."""
     m = model()

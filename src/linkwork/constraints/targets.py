@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..spatial.scalar import Scalar, Vector, absolute, array, maximum, minimum, where
+from ..spatial.scalar import Scalar, Vector, absolute, array, is_zero, maximum, minimum, where
 
 CORRECTION = 0.2  # the part of a position error that one step removes
 RECOVERY = 1.0  # m/s, rad/s: nothing is pushed out faster than this, so a run may begin beyond a stop
@@ -131,9 +131,13 @@ def hit_of(gap: Scalar, before: Scalar, free: Scalar, restitution: Scalar, h: Sc
     return where(bounces, 1.0, 0.0), part, where(meets, before, maximum(before, 0.0) + room(gap) / h)
 
 
-def reached(residual: Vector, rate: Vector, h: Scalar) -> Vector:
-    """1 where a row that only pushes takes part in a step, else 0; `rate` is that of the motion without it."""
-    return array([where(g + REACH * h * minimum(r, 0.0) <= 0.0, 1.0, 0.0) for g, r in zip(residual, rate, strict=True)])
+def reached(residual: Vector, rate: Vector, h: Scalar, late: Scalar = 0.0) -> Vector:
+    """1 where a row that only pushes takes part in a step, else 0; `rate` is that of the motion without it. Where `late` is not
+    zero, so do gaps that a displacement may leave or close, whatever their rate."""
+    found = [where(g + REACH * h * minimum(r, 0.0) <= 0.0, 1.0, 0.0) for g, r in zip(residual, rate, strict=True)]
+    if is_zero(late):
+        return array(found)
+    return array([where((g <= RECOVERY * h) & (late > 0.0), 1.0, x) for g, x in zip(residual, found, strict=True)])
 
 
 def touching(residual: Vector, rate: Vector) -> Vector:

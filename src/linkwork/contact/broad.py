@@ -7,12 +7,13 @@ which pairs are near, and balls as well (`geometry.sweep_and_prune`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..geometry import Capsule, Plane, Sphere
-from ..spatial.scalar import Scalar, Vector, absolute, dot, is_zero
+from ..spatial.scalar import Scalar, Vector, absolute, cross, dot, is_zero, maximum, zeros
 from ..spatial.se3 import SE3
 from .point import bounded
 from .segments import nearest_parameters
@@ -54,12 +55,12 @@ def _between_segments(a: Any, E_a: SE3, b: Any, E_b: SE3) -> Vector:
     return p + u * s - (q + w * t)
 
 
-def speed_bound(shape: Any, speeds: Vector) -> Scalar:
-    """No point of a shape is faster while its body has such speeds |v| and |w|, nor after an impact turned it about another of
-    its points.
+def speed_bound(shape: Any, speeds: Vector, impacts: bool = True) -> Scalar:
+    """No point of a shape is faster while its body has such speeds |v| and |w|, nor, with `impacts`, after one turned it about
+    another of its points.
 
     |v(r)| + |w| |r| <= |v| + 2 |w| (|c| + R) for points r of the ball (c, R) about it, of which the sum of the sizes of its
-    coordinates takes the place of |c|. A plane that moves reaches everywhere.
+    coordinates takes the place of |c|; |v(r)| itself is at most |v| + |w| (|c| + R). A plane that moves reaches everywhere.
     """
     v, w = speeds
     if is_zero(v) and is_zero(w):
@@ -67,7 +68,26 @@ def speed_bound(shape: Any, speeds: Vector) -> Scalar:
     if isinstance(shape, Plane):
         return ANY_SPEED
     center, radius = shape.bounding_sphere()
-    return v + 2.0 * w * (absolute(center[0]) + absolute(center[1]) + absolute(center[2]) + radius)
+    return v + (2.0 if impacts else 1.0) * w * (absolute(center[0]) + absolute(center[1]) + absolute(center[2]) + radius)
+
+
+def closing_bound(shapes: Sequence[Any], poses: Sequence[Any], twists: Sequence[Vector]) -> Scalar:
+    """No gap of two shapes closes faster while their bodies have such twists: as their middles approach one another, and as they
+    turn. Of a plane that stands still only the approach along its normal counts; one that moves reaches everywhere."""
+    total: Scalar = 0.0
+    way: Vector = zeros(3)
+    for shape, E, phi, sign in zip(shapes, poses, twists, (1.0, -1.0), strict=True):
+        if all(is_zero(x) for x in phi):
+            continue
+        if isinstance(shape, Plane):
+            return ANY_SPEED
+        w, (center, radius) = phi[:3], shape.bounding_sphere()
+        way = way + sign * E.rotate(phi[3:] + cross(w, center))
+        total = total + np.sqrt(dot(w, w)) * radius
+    for shape, E, sign in zip(shapes, poses, (1.0, -1.0), strict=True):
+        if isinstance(shape, Plane):
+            return total + maximum(sign * dot(E.rotate(shape.normal), way), 0.0)
+    return total + np.sqrt(dot(way, way))
 
 
 def world_box(shape: Any, E: SE3, margin: Scalar) -> tuple[Vector, Vector]:

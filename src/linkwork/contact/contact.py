@@ -17,7 +17,7 @@ from ..spatial.gate import meant, number, word
 from ..spatial.kinds import explained
 from ..spatial.scalar import Scalar, Vector, array, where
 from ..spatial.se3 import SE3
-from .broad import near, speed_bound
+from .broad import closing_bound, near, speed_bound
 from .candidates import pair_friction, pair_restitution
 from .pairs import bound_shapes, pair_function, shape_parameters, slot_count
 
@@ -155,6 +155,9 @@ class Contact(Constraint):
     def near(self, x: Sequence[Any], speeds: Sequence[Vector], time: Scalar) -> Scalar:
         (a, b), (E_a, E_b) = self.shapes, x
         return where(near(a, E_a, b, E_b, time * (speed_bound(a, speeds[0]) + speed_bound(b, speeds[1]))), 1.0, 0.0)
+
+    def closing_bound(self, x: Sequence[Any], motion: Sequence[Vector]) -> Scalar:
+        return closing_bound(self.shapes, x, motion)
 
     def grip(self) -> tuple[Scalar, Scalar]:
         return self.friction, self.restitution

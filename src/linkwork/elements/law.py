@@ -288,6 +288,10 @@ class RowLaw(Law):
         """0 where its shapes are too far apart to touch within a time, else 1; of its bodies at poses x these are |v| and |w|."""
         return 1.0
 
+    def closing_bound(self, x: Sequence[Any], motion: Sequence[Vector]) -> Scalar:
+        """How fast gaps of its shapes close at most, whose bodies at poses x have such twists."""
+        raise TypeError(f"{type(self).__name__} must say how fast its shapes are")
+
     def grip(self) -> tuple[Scalar, Scalar]:
         """The coefficients of friction and restitution of rows that only push."""
         return 0.0, 0.0

@@ -193,6 +193,8 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
             pair = pairs[number]
             forwards.append(solved_forwards(step, number, pair))
             backwards[:0] = solved_backwards(step, number, pair, own, step.on in sloped)
+        elif isinstance(step, Repeat):
+            forwards.append(unwatched(step, States(states, frozenset(writes), new)))
         elif number + 1 in pairs and not isinstance(step, Rounds):
             forwards.append(step)
         elif isinstance(step, Sweep):
@@ -226,7 +228,10 @@ def adjoint(algorithm: Algorithm, sloped: Sequence[str] = (), writes: Mapping[st
     return Algorithm(name, own | kept | more, {"run": joined([*forwards, *begins, *backwards])})
 
 
-def _unrolled(algorithm: Algorithm) -> list[tuple[int, Sweep | Routine | Rounds]]:
+Unrolled = Sweep | Routine | Rounds | Repeat  # the last of which steer
+
+
+def _unrolled(algorithm: Algorithm) -> list[tuple[int, Unrolled]]:
     """All steps in order, with their numbers in the algorithm; what is repeated a known number of times stands so often.
 
     What rules over lists and routines read must still be there on the way back: they run once.
@@ -238,10 +243,17 @@ def _unrolled(algorithm: Algorithm) -> list[tuple[int, Sweep | Routine | Rounds]
     return found
 
 
-def _unroll(algorithm: Algorithm, steps: Sequence[Step], number: int) -> list[tuple[int, Sweep | Routine | Rounds]]:
-    found: list[tuple[int, Sweep | Routine | Rounds]] = []
+def _unroll(algorithm: Algorithm, steps: Sequence[Step], number: int) -> list[tuple[int, Unrolled]]:
+    found: list[tuple[int, Unrolled]] = []
     for before, step in zip((None, *steps), steps, strict=False):
-        if isinstance(step, Repeat):
+        if isinstance(step, Repeat) and step.steers:
+            found.append((number, step))
+        elif isinstance(step, Repeat) and step.again:
+            for inner in step.steps:
+                found += _unroll(algorithm, [inner], number) if inner in step.first_steps else []
+                number += len(flat([inner]))
+            continue
+        elif isinstance(step, Repeat):
             rounds, times = rounds_of(before, step), times_of(step)
             if rounds is not None and rounds.simple():
                 found.append((number, rounds))

@@ -98,11 +98,23 @@ def recalled_by(*functions: LoopFunction) -> Callable[[LoopFunction], LoopFuncti
 
 
 def solutions(algorithm: Algorithm) -> tuple[str, ...]:
-    """The fields that solvers find, each once in a run; none if one is found several times."""
-    routines = [r for _, r in algorithm.steps() if isinstance(r, Routine) and _solves(r)]
+    """The fields that solvers find, each once in a run as a rule; none if one is found several times."""
+    own = taken_once(algorithm)
+    routines = [r for _, r in own.steps() if isinstance(r, Routine) and _solves(r)]
     found = [dict(zip(_names(r.function), r.arguments, strict=True))["x"] for r in routines]
-    inside = [r for steps in algorithm.phases.values() for step in steps if isinstance(step, Repeat) for r in flat(step.steps)]
+    inside = [r for steps in own.phases.values() for step in steps if isinstance(step, Repeat) for r in flat(step.steps)]
     return () if len(set(found)) < len(found) or any(map(_solves, inside)) else tuple(found)
+
+
+def taken_once(algorithm: Algorithm) -> Algorithm:
+    """The algorithm without further times of what is repeated again (`Repeat.again`)."""
+
+    def once(steps: Sequence[Step]) -> list[Step]:
+        parts = [step.first_steps if isinstance(step, Repeat) and step.again else (step,) for step in steps]
+        return [step for part in parts for step in part]
+
+    phases: dict[str, Sequence[Step]] = {phase: once(steps) for phase, steps in algorithm.phases.items()}
+    return replace(algorithm, name=f"{algorithm.name}_once", phases=phases)
 
 
 def _solves(step: Step) -> bool:
@@ -222,8 +234,9 @@ def directional(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
 
 
 def directional_at_solutions(algorithm: Algorithm, sloped: Sequence[str] = ()) -> Algorithm:
-    """The same where what solvers find is told (`solutions`): inputs `known` of these names. No direction solves it again."""
-    return _differentiated(algorithm, sloped, True)
+    """The same where what solvers find is told (`solutions`): inputs `known` of these names. No direction solves it again, nor
+    takes further times of what is repeated again."""
+    return _differentiated(taken_once(algorithm), sloped, True)
 
 
 def _differentiated(algorithm: Algorithm, sloped: Sequence[str], told: bool) -> Algorithm:

@@ -82,7 +82,7 @@ class EagerRun:
     def _steps(self, steps: Sequence[Step]) -> None:
         for step in steps:
             if isinstance(step, Repeat):
-                for _ in range(step.most):
+                for _ in range(step.most if step.when is None or self.memory[step.when][0] else 0):
                     self._steps(step.steps)
                     if step.until is not None and not self.memory[step.until][0]:
                         break

@@ -157,7 +157,8 @@ class Plan:
                 entries = np.array([inner.ctypes.data, len(inner), step.most, flag], np.int64)
                 self.entries += [inner, entries]
                 self.stubs.tables.append(inner)
-                found.append(np.array([[self.driver.repeat_at, entries.ctypes.data, 1, -1, 0]], np.int64))
+                guard = -1 if step.when is None else self._number_of(step.when)
+                found.append(np.array([[self.driver.repeat_at, entries.ctypes.data, 1, guard, 0]], np.int64))
             elif isinstance(step, Sweep):
                 found.append(self._sweep_segments(next(number), step, times)[0])
             else:

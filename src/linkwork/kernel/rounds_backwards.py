@@ -72,7 +72,7 @@ def flags(steps: Sequence[Step]) -> tuple[str, ...]:
     found: list[str] = []
     for step in steps:
         if isinstance(step, Repeat):
-            if step.until is not None and times_of(step) is not None:
+            if step.until is not None and (step.again or times_of(step) is not None):
                 found.append(step.until)
             found += flags(step.steps)
     return tuple(dict.fromkeys(found))

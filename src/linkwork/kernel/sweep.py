@@ -145,14 +145,33 @@ class Repeat:
 
     most    how often
     until   a global field: no more once its first scalar is zero in every lane. What lanes that are done keep, rules say
+    again   a global field that is zero the first time: steps under it, or under `until`, are for further times alone. As a rule
+            there are none; derivatives of the first time say by `until` where there would be more
+    steers  whether the steps do no more than say where rules run: derivatives have no part in them
+    when    a global field: nothing is done where its first scalar is zero in every lane
     """
 
     steps: tuple[Step, ...]
     most: int
     until: str | None = None
+    again: str | None = None
+    steers: bool = False
+    when: str | None = None
+
+    @property
+    def first_steps(self) -> tuple[Step, ...]:
+        """The steps of the first time."""
+        return tuple(step for step in self.steps if guard_of(step) not in (self.again, self.until))
 
 
 Step = Sweep | Routine | Repeat
+
+
+def guard_of(step: Step) -> str:
+    """The global field without which nothing of a step is done; none: ""."""
+    if not isinstance(step, Sweep):
+        return step.when or ""
+    return step.when[1] if step.when is not None and step.when[0] == "global" else ""
 
 
 def flat(steps: Sequence[Step]) -> list[Sweep | Routine]:

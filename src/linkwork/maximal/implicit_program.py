@@ -51,7 +51,7 @@ from .carried import bear_impulses
 from .convert import fitted
 from .implicit_rules import either, either_pose, pull_stiffness, unforced_turning
 from .krylov import begin_at_guess, beside, krylov_fields
-from .program import coriolis, correct, displace_bodies, linear, moved, turning
+from .program import coriolis, correct, displace_bodies, linear, moved, second_look, turning
 from .rules import weight_of
 
 
@@ -328,7 +328,7 @@ def fields(shape: Shape, distant: bool) -> dict[str, Field]:
                 "x_found": Field("work", "rows", of="constraint"),
             }
         )
-        found |= {"body_shift": Field("work", "node", six)} if shape[3] else {}
+        found |= {name: Field("work", "node", six) for name in ("body_shift", "body_shift_done")} if shape[3] else {}
     return found
 
 
@@ -360,7 +360,8 @@ def force_fields() -> dict[str, Field]:
 def solved(shape: Shape, rules: Rules, *elimination: Step) -> list[Step]:
     """The motion with all rows."""
     rows, kinds = shape[1], shape[3]
-    held = solved_rows(rows, rules, correct, kinds=kinds, impacts=impact_solver(rules[1])) if rows >= 0 else []
+    impacts, look = impact_solver(rules[1]), second_look(free_motion)
+    held = solved_rows(rows, rules, correct, kinds=kinds, impacts=impacts, look=look) if rows >= 0 else []
     return [*elimination, outward(free_motion), *held]
 
 

@@ -50,7 +50,7 @@ the second time where the first leads, on the same factor. Rows pull there as th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,11 +63,14 @@ from ..model.rules import centre_of, inertia_of, joint_of, placement_of, world_p
 from ..reduced import program as reduced
 from ..reduced.program import accelerations, act, begin_loads
 from ..reduced.rules import JointFactor, factor_joint
+from ..rows.noticing import speeds_of
+from ..rows.passed_rows import FURTHER, LATER, SecondLook, clear_shift, return_shift, returned
 from ..rows.pressing import transmit
 from ..rows.push_out import displace, push_out, push_out_fields
 from ..rows.solved import ACCELERATION, VELOCITY, note_impacts, rules_of, solved_rows
 from ..spatial import so3
 from ..spatial.articulated import Articulated
+from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, absolute, array, cross, dot, is_zero, maximum, where
 from ..spatial.se3 import SE3, bracket
 from .convert import fitted
@@ -259,6 +262,24 @@ def correct(n: Any, parent: Any) -> None:
     n.free = n.free + n.jump
 
 
+def drive_body(n: Any) -> None:
+    """The motion of a body in a step, by its velocity and its displacement."""
+    n.driven = held(n.free + n.body_shift / n.h)
+    n.driven_speeds = speeds_of(n.driven)
+
+
+def clear_shifts(n: Any) -> None:
+    """No displacement of joints and bodies."""
+    clear_shift(n)
+    n.body_shift_done, n.body_shift = n.body_shift, np.zeros(6)
+
+
+def return_shifts(n: Any) -> None:
+    """Displacements of lanes that need no further solve are as they were."""
+    return_shift(n)
+    n.body_shift = returned(n, n.body_shift, n.body_shift_done)
+
+
 def displace_bodies(n: Any, parent: Any) -> None:
     """What pushes out displaces joints and bodies."""
     displace(n, parent)
@@ -348,7 +369,7 @@ def step_fields(shape: Shape) -> dict[str, Field]:
     return {
         **fields(shape),
         **push_out_fields(shape),
-        **({"body_shift": Field("work", "node", vector(6))} if shape[3] else {}),
+        **({name: Field("work", "node", vector(6)) for name in ("body_shift", "body_shift_done")} if shape[3] else {}),
         **({"pull": Field("state", "node", vector(6))} if shape[1] >= 0 else {}),
         "t": Field("state", "global", SCALAR),
         "h": Field("input", "global", SCALAR),
@@ -367,6 +388,7 @@ def dynamics(
     evaluations: int = 0,
     hold: Callable[..., None] | None = None,
     carried: Callable[..., None] | None = None,
+    displaced: Sequence[Step] = (),
 ) -> list[Step]:
     """The sweeps of the loaded tree, from poses, twists and q_fit (see `fit`) to `free` (bodies) and `free_v` (joints).
 
@@ -375,6 +397,7 @@ def dynamics(
     evaluations   0: velocity terms at the twists; else where the change `last` of the step before leads and, with 2, once more
                   where that leads; where there are rows, `pull` is the part that they had in `last`
     hold, carried see `rows.solved.solved_rows`
+    displaced     what makes displacements, in steps with rows that only push
     """
     forces, rows, _, kinds = shape
     begin = relate if level == ACCELERATION else relate_predicted if evaluations else relate_closing
@@ -388,8 +411,15 @@ def dynamics(
     if rows >= 0:
         impacts = reduced.impact_solver(hold)
         rules = rules_of(level, hold)
-        steps += solved_rows(rows, rules, correct, kinds=kinds, carried=carried, impacts=impacts)
+        look = second_look(free_twists, displaced) if level == VELOCITY else None
+        steps += solved_rows(rows, rules, correct, kinds=kinds, carried=carried, impacts=impacts, look=look)
     return steps
+
+
+def second_look(free: Callable[..., None], displaced: Sequence[Step] = ()) -> SecondLook:
+    """How rows are found that the motion with multipliers would pass, after a rule that makes the free motion."""
+    restore = [outward(free, when=FURTHER), each(clear_shifts, when=LATER)]
+    return SecondLook(restore, [each(drive_body)], displaced, [each(return_shifts, when=LATER)])
 
 
 def step(
@@ -399,8 +429,8 @@ def step(
     hold: Callable[..., None] | None = None,
 ) -> list[Step]:
     """One step of symplectic Euler, but for the time; with rows that may push, `struck` tells if one strikes."""
-    steps = dynamics(shape, VELOCITY, evaluations, hold, carried)
+    steps = dynamics(shape, VELOCITY, evaluations, hold, carried, push_out(shape, displace_bodies))
     if not shape[3]:
         return [*steps, each(move_held if shape[1] >= 0 else move), outward(follow)]
     impacts = Routine(note_impacts, ("active", "lower", "x", "strikes", "struck"))
-    return [*steps, *push_out(shape, displace_bodies), impacts, each(move_after_pushes), outward(follow_pushed)]
+    return [*steps, impacts, each(move_after_pushes), outward(follow_pushed)]

@@ -18,9 +18,11 @@ from ..kernel.loops import Ints, Lane, Table, loops
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, each, inward, outward, vector
 from ..model.rules import inertia_of
 from ..reduced.rules import gyroscopic
+from ..rows.asked import watch_velocities
+from ..rows.passed_rows import SecondLook
 from ..rows.pressing import in_turns
 from ..rows.push_out import pushed_out
-from ..rows.solved import SOLVE, Rules, carrying_up, row_solver, watching
+from ..rows.solved import SOLVE, Rules, carrying_up, looked_at_again, row_solver, watching
 from ..solvers.boxes import gather
 from ..spatial.scalar import zeros
 
@@ -240,18 +242,19 @@ def coupled_rows(
     kinds: int = EQUALITIES,
     motion: Sequence[Step] = (),
     carried: Callable[..., None] | None = None,
+    look: SecondLook | None = None,
 ) -> list[Step]:
     """Rows of constraints with so many ports at most; see `reduced.program.solved_rows`.
 
     motion, carried   where bounds of some follow from what joints carry: see `rows.pressing.in_turns`
+    look              how rows are found that the motion with multipliers would pass: see `rows.passed_rows`
     """
     ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
     solver: list[Step] = [*row_solver(kinds, SOLVE)]
     if carried is not None:
         solver = in_turns(solver, motion, ports, carried)
-    return [
-        *watching(watch, ports),
+    found = [
         *carrying_up(hold, ports, climb_freely),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
         *answered,
@@ -259,6 +262,7 @@ def coupled_rows(
         *solver,
         Routine(add_answers, ("active", "nv", "Y", "x", "free_v"), when="busy"),
     ]
+    return [*watching(watch, ports), *looked_at_again(found, look if watch is watch_velocities else None, ports, kinds)]
 
 
 def coupled_push_out(shape: Shape) -> list[Step]:

@@ -29,7 +29,8 @@ from ..reduced import forward
 from ..reduced import program as reduced
 from ..reduced.program import act, place, twist_rate
 from ..reduced.rules import coriolis, falling_world, gyroscopic
-from ..rows.solved import SOLVE, Rules, row_solver, watching
+from ..rows.asked import watch_velocities
+from ..rows.solved import SOLVE, Rules, looked_at_again, row_solver, watching
 from ..spatial.scalar import Vector, is_zero, zeros
 from .coordinate_map import CoordinateMap
 from .dense_program import (
@@ -41,7 +42,7 @@ from .dense_program import (
     product_twists,
     solve_side,
 )
-from .hyper_rows import climbed, solved
+from .hyper_rows import climbed, second_look, solved
 from .program import bodies_drift
 
 
@@ -333,7 +334,9 @@ def dynamics(shape: Shape, level: Level, evaluations: int | None = None) -> list
     watch, hold = level.rules
     ports, moves = [f"p{i}" for i in range(rows)], level.free[not on_bodies]
     steps += [] if moves is None else [outward(moves)]
-    return [*steps, *watching(watch, ports), *climbed(rows, hold), *solved(row_solver(kinds, level.plain))]
+    once = [*climbed(rows, hold), *solved(row_solver(kinds, level.plain))]
+    look = second_look(shape) if watch is watch_velocities and evaluations is not None else None
+    return [*steps, *watching(watch, ports), *looked_at_again(once, look, ports, kinds)]
 
 
 def keep_free(n: Any) -> None:

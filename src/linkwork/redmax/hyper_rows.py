@@ -8,8 +8,9 @@ from typing import Any
 from ..elements.collection import Shape
 from ..joints import Joint
 from ..kernel.loops import Ints, Lane, Table, loops
-from ..kernel.sweep import SCALAR, Field, Routine, Step, each
+from ..kernel.sweep import SCALAR, Field, Routine, Step, each, outward
 from ..rows.asked import ask, hold_rows, row_law_at
+from ..rows.passed_rows import FURTHER, LATER, SecondLook, drive, returned
 from ..rows.push_out import push_out_fields, pushed_out
 from ..rows.solved import NOTE_IMPACTS, carrying_up
 from ..solvers.boxes import gather
@@ -97,6 +98,47 @@ def mapped_push_out(shape: Shape) -> list[Step]:
     return pushed_out(shape, matrix, [Routine(add_answers, ("active", "nr", "Y", "out_x", "slide"), when="deep")])
 
 
+# --- a second look -----------------------------------------------------------------------------------------------------------
+@loops
+def expand_driven(nv: int, nr: int, h: Lane, J: Lane, gain: Lane, slide: Lane, joint_drift: Lane, v: Lane, free_v: Lane) -> None:
+    """The mean velocities of joints in a step in which r_dot changes by `gain` and r by `slide` besides."""
+    for i in range(nv):
+        free_v[i] = v[i] + 0.5 * joint_drift[i]
+        for k in range(nr):
+            free_v[i] += J[i * nr + k] * (gain[k] + slide[k] / h[0])
+
+
+def free_again(n: Any) -> None:
+    """The change of r_dot before rows, and no displacement."""
+    n.gain, n.slide_done, n.slide = n.h * n.free_r, n.slide, zeros(len(n.r))
+
+
+def return_slide(n: Any) -> None:
+    """Displacements of lanes that need no further solve are as they were."""
+    n.slide = returned(n, n.slide, n.slide_done)
+
+
+@loops
+def expand_again(nv: int, nr: int, J: Lane, gain: Lane, v: Lane, free_v: Lane) -> None:
+    """Joint velocities before rows."""
+    for i in range(nv):
+        free_v[i] = v[i]
+        for k in range(nr):
+            free_v[i] += J[i * nr + k] * gain[k]
+
+
+def second_look(shape: Shape) -> SecondLook:
+    """How rows are found that the motion with multipliers would pass: see `rows.passed_rows`."""
+    names = ("J_map", "gain", "slide", "joint_drift", "v", "free_v")
+    restore = [
+        each(free_again, on="map", when=LATER),
+        Routine(expand_again, ("nv", "nr", "J_map", "gain", "v", "free_v"), when=FURTHER),
+    ]
+    joints = Routine(expand_driven, ("nv", "nr", "h", *names))
+    driving = [joints, outward(drive)]
+    return SecondLook(restore, driving, mapped_push_out(shape), [each(return_slide, on="map", when=LATER)])
+
+
 # --- the end of a step -------------------------------------------------------------------------------------------------------
 def step_on(n: Any) -> None:
     """r_dot' = r_dot + gain, r' = r + h r_dot'."""
@@ -129,7 +171,7 @@ def step_after_pushes(n: Any) -> None:
 def stepped(shape: Shape) -> list[Step]:
     """From `gain` to the state after a step of velocities with evaluations at its middle."""
     if shape[3]:
-        return [*mapped_push_out(shape), NOTE_IMPACTS, each(step_after_pushes, on="map")]
+        return [NOTE_IMPACTS, each(step_after_pushes, on="map")]
     return [each(step_held if shape[1] >= 0 else step_forward, on="map")]
 
 
@@ -137,4 +179,4 @@ def step_fields(shape: Shape) -> dict[str, Field]:
     """The fields of `stepped`."""
     found = {name: Field("state", "r", of="map") for name in ("last_r", *(["pull_r"] if shape[1] >= 0 else []))}
     found |= push_out_fields(shape) | {"struck": Field("work", "global", SCALAR)}
-    return found | ({"slide": Field("work", "r", of="map")} if shape[3] else {})
+    return found | ({name: Field("work", "r", of="map") for name in ("slide", "slide_done")} if shape[3] else {})

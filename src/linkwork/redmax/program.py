@@ -52,6 +52,7 @@ from ..rows.asked import (
     watch_velocities,
     way_left,
 )
+from ..rows.passed_rows import FURTHER, LATER, SecondLook, clear_shift, drive, return_shift
 from ..rows.poisson import COUPLED_IMPACTS, solved_impacts
 from ..rows.push_out import push_out, push_out_fields
 from ..rows.solved import Rules, solved_rows
@@ -266,6 +267,11 @@ def dense_velocities(n: Any, parent: Any) -> None:
     n.drift = bodies_drift(n)
 
 
+def free_again(n: Any) -> None:
+    """The velocities of joints once more, before rows changed them."""
+    n.free_v = n.v + n.h * n.a
+
+
 # --- rows --------------------------------------------------------------------------------------------------------------------
 def hold(n: Any, *around: Any) -> None:
     """The rows of one constraint, as `constraints.targets` says; without its terms of second order, but where shapes touch."""
@@ -376,21 +382,28 @@ def solved_again(shape: Shape, softness: Softness) -> list[Step]:
     return solved_densely() if softness.way == DENSE else solved_by_gradients(shape[0])
 
 
-def held(shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool = False) -> list[Step]:
-    """From the free motion to the one that rows allow; `rubs_inside`: with friction inside joints."""
+def held(shape: Shape, softness: Softness, rules: Rules, rubs_inside: bool = False, look: SecondLook | None = None) -> list[Step]:
+    """From the free motion to the one that rows allow; `rubs_inside`: with friction inside joints; `look`: see `passed_rows`."""
     forces, rows, _, kinds = shape
     if rows < 0:
         return []
     if softness.way == RECURSIVE:
         carried = CARRY[softness.near] if rubs_inside else None
         impacts = solved_impacts if rules is IMPACTS else None
-        return solved_rows(rows, rules, correct, kinds=kinds, carried=carried, impacts=impacts)
+        return solved_rows(rows, rules, correct, kinds=kinds, carried=carried, impacts=impacts, look=look)
     if rules is IMPACTS:
         raise InputError(COUPLED_IMPACTS)
     answered = answered_densely() if softness.way == DENSE else answered_by_gradients(forces)
     if rubs_inside:
-        return coupled_rows(rows, rules, answered, kinds, coupled_motion(forces), carry_coupled)
-    return coupled_rows(rows, rules, answered, kinds)
+        return coupled_rows(rows, rules, answered, kinds, coupled_motion(forces), carry_coupled, look)
+    return coupled_rows(rows, rules, answered, kinds, look=look)
+
+
+def second_look(shape: Shape, softness: Softness, free: Rule) -> SecondLook:
+    """How rows are found that the motion with multipliers would pass, after a rule that makes the free motion."""
+    again = [outward(free, when=FURTHER)] if softness.way == RECURSIVE else [each(free_again, when=LATER)]
+    restore, driving = [*again, each(clear_shift, when=LATER)], [outward(drive)] if shape[2] else []
+    return SecondLook(restore, driving, pushes_out(shape, softness), [each(return_shift, when=LATER)])
 
 
 def pushes_out(shape: Shape, softness: Softness) -> list[Step]:
@@ -415,5 +428,5 @@ def dynamics(
         *loaded(shape, softness, linear_loads),
         *solved(shape, softness, free, dense_velocities),
         *(solved_at_middle(shape, softness, free) if evaluations == 2 else []),
-        *held(shape, softness, rules, rubs_inside),
+        *held(shape, softness, rules, rubs_inside, second_look(shape, softness, free) if rules is not PUBLISHED else None),
     ]

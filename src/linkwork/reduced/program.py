@@ -12,7 +12,7 @@ Rows are of constraints; what they ask and how they are solved is the same in ot
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from ..elements.nodes import STILL, law_at
 from ..joints import Joint
 from ..kernel.sweep import INERTIA, POSE, SCALAR, Field, Step, each, inward, outward, over, vector
 from ..model.rules import placement_of, stepped_joint_of, world_pose
+from ..rows.passed_rows import FURTHER, LATER, SecondLook, clear_shift, drive, return_shift
 from ..rows.solved import ACCELERATION, VELOCITY, impact_solver, row_fields, rules_of, solved_rows
 from ..spatial.scalar import Vector, cross, is_zero, zeros
 from .forward import accelerations, articulate, articulated_inertia, pass_forces, velocities
@@ -189,6 +190,7 @@ def dynamics(
     hold: Callable[..., None] | None = None,
     watch: Callable[..., None] | None = None,
     carried: Callable[..., None] | None = None,
+    displaced: Sequence[Step] = (),
 ) -> list[Step]:
     """The sweeps of the loaded tree, from q and v to `free_v`: velocities after a step, or accelerations.
 
@@ -196,6 +198,7 @@ def dynamics(
                   and, with 2, evaluated there once more; where there are rows, `pull` is the part that they had in `last`
     hold, watch   see `rules_of`
     carried       see `solved_rows`
+    displaced     what makes displacements, in steps with rows that only push
     """
     forces, rows, on_bodies, _ = shape
     loaded = forces >= 0
@@ -209,9 +212,19 @@ def dynamics(
         again = loaded_middle_forces if loaded else middle_forces
         middle = held_middle_velocities if rows >= 0 else middle_velocities
         steps += [outward(accelerations), outward(middle), inward(again)]
-    steps.append(outward(FREE[level, on_bodies and rows >= 0]))
+    free = FREE[level, on_bodies and rows >= 0]
+    steps.append(outward(free))
     steps += [over("looked_at", turning)] if level == VELOCITY and on_bodies and rows >= 0 else []
     if rows < 0:
         return steps
     impacts = impact_solver(hold)
-    return steps + solved_rows(rows, rules_of(level, hold, watch), correct, kinds=shape[3], carried=carried, impacts=impacts)
+    look = second_look(free, on_bodies, displaced) if level == VELOCITY else None
+    rules = rules_of(level, hold, watch)
+    return steps + solved_rows(rows, rules, correct, kinds=shape[3], carried=carried, impacts=impacts, look=look)
+
+
+def second_look(free: Callable[..., None], on_bodies: bool, displaced: Sequence[Step]) -> SecondLook:
+    """How rows are found that the motion with multipliers would pass, after a rule that makes the free motion."""
+    restore = [outward(free, when=FURTHER), each(clear_shift, when=LATER)]
+    driving = [outward(drive)] if on_bodies else []
+    return SecondLook(restore, driving, displaced, [each(return_shift, when=LATER)])

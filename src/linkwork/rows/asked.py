@@ -32,6 +32,7 @@ from ..elements.nodes import STILL, law_at
 from ..elements.ports import At, BodyAt, joined, values
 from ..elements.ports import velocities as velocities_of
 from ..elements.touch import (
+    FAR,
     LOOKED,
     ahead_or_now,
     are_there,
@@ -46,6 +47,7 @@ from ..elements.touch import (
 )
 from ..joints import Joint
 from ..solvers.problem import is_bounded_by_another
+from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, array, cross, dot, is_zero, minimum, zeros
 from ..spatial.scalar import where as chosen
 from .pressing import bound
@@ -93,7 +95,10 @@ def watch_velocities(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     n.foot = unknown = refined(law, at, n.t, n.unknown)
     if law.unilateral and law.holonomic:
-        n.on = n.noticed * law.per_row(reached(*reach(law, at, n.t, unknown, free_motion(n, ports, at), n.h), n.h))
+        gap, rate = reach(law, at, n.t, unknown, free_motion(n, ports, at), n.h)
+        n.on = n.noticed * law.per_row(reached(gap, rate, n.h, n.row_late))
+        if law.touches:
+            n.clearance = least_gap(law, gap, n.on)
     else:
         n.on = array([1.0] * law.size)
     n.awake = any_of(n.on)
@@ -103,6 +108,15 @@ def watch_velocities(n: Any, *ports: Any) -> None:
         n.misses, n.nears = 0.0, n.awake * nears
         n.meets = n.nears * first
         n.looks = chosen(n.meets > LOOKED, 1.0, 0.0)
+
+
+def least_gap(law: RowLaw, gap: Vector, on: Vector) -> Scalar:
+    """The least gap of the points of shapes whose rows are off: no motion that closes less in a step passes any. It decides what
+    takes part, and has no derivatives."""
+    found: Scalar = FAR
+    for g, acts in zip(gap, on[:: law.per_point], strict=True):
+        found = minimum(found, chosen(acts > 0.0, FAR, held(g)))
+    return found
 
 
 def wake_further(n: Any, law: RowLaw) -> None:
@@ -131,7 +145,9 @@ def meet(n: Any, *ports: Any) -> None:
         return
     law, at = row_law_at(n, ports)
     n.levers = ahead = levers_ahead(law, at, free_motion(n, ports, at), n.h, n.meets)
+    before = any_of(n.on)
     n.on = n.on * (1.0 - n.misses) * law.per_row(are_there(ahead))
+    n.clearance = chosen(any_of(n.on) < before, 0.0, n.clearance)
     n.awake = n.awake * any_of(n.on)
     wake_further(n, law)
 

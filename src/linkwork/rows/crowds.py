@@ -22,6 +22,7 @@ from ..kernel.loops import Ints, Lane, Table, any, loops, maximum, where
 from ..kernel.sweep import SCALAR, Field, Routine, Step, each, vector
 from ..solvers.islands import solve_islands
 from ..spatial.se3 import SE3
+from .noticing import shape_of
 
 HUGE = 1e300
 TOLERATED = 1e-13  # m, rad: no deeper than rounding
@@ -33,8 +34,17 @@ ACTING = ("acting_rows", "acting_x")  # the same, as it is recorded
 # --- which are near ----------------------------------------------------------------------------------------------------------
 def bound_shape(n: Any, body: Any) -> None:
     """The box and the ball of a shape, with room for twice the way that its body may take in the step."""
-    shape = n.shape.bound({name: getattr(n, f"own_{name}") for name in n.shape.parameter_names})
-    margin = 0.0 if n.still else REACH * n.h * speed_bound(shape, body.speeds)
+    bound_shape_within(n, body, 0.0 if n.still else REACH * n.h * speed_bound(shape_of(n), body.speeds))
+
+
+def bound_shape_driven(n: Any, body: Any) -> None:
+    """The same with room for the way of its motion with multipliers."""
+    bound_shape_within(n, body, 0.0 if n.still else n.h * speed_bound(shape_of(n), body.driven_speeds))
+
+
+def bound_shape_within(n: Any, body: Any, margin: Any) -> None:
+    """The same with so much room."""
+    shape = shape_of(n)
     pose = SE3() if n.still else body.pose
     n.box_low, n.box_high = world_box(shape, pose, margin)
     n.ball_middle, n.ball_reach = world_ball(shape, pose, margin)
@@ -61,6 +71,26 @@ def find_near(
     sweep_and_prune(shapes, laws, starts, second, number, low, high, middle, reach, order, rest, noticed, listed)
     for k in range(laws):
         awake[k] = 0.0
+
+
+@loops
+def find_near_driven(
+    laws: int,
+    shapes: int,
+    starts: Table,
+    second: Table,
+    number: Table,
+    low: Lane,
+    high: Lane,
+    middle: Lane,
+    reach: Lane,
+    order: Ints,
+    rest: Lane,
+    listed: Ints,
+    noticed: Lane,
+) -> None:
+    """The same of their motion with multipliers, where some are awake."""
+    sweep_and_prune(shapes, laws, starts, second, number, low, high, middle, reach, order, rest, noticed, listed)
 
 
 @loops
@@ -216,6 +246,16 @@ def finding() -> list[Step]:
             find_near,
             ("laws", "shapes", *tables, *boxes, "sweep_order", "sweep_rest", "near_list", "noticed", "awake"),
         ),
+    ]
+
+
+def finding_driven() -> list[Step]:
+    """The same of their motion with multipliers, where in doubt."""
+    tables, boxes = ("near_starts", "near_second", "near_law"), ("box_low", "box_high", "ball_middle", "ball_reach")
+    scratch = ("sweep_order", "sweep_rest", "near_list")
+    return [
+        each(bound_shape_driven, "p0", on="shape"),
+        Routine(find_near_driven, ("laws", "shapes", *tables, *boxes, *scratch, "noticed_driven")),
     ]
 
 

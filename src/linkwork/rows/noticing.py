@@ -21,7 +21,7 @@ from ..kernel.loops import Lane, Table, loops
 from ..kernel.products import clear
 from ..kernel.sweep import SCALAR, Field, Routine, Step, each, vector
 from ..spatial.dual import held
-from ..spatial.scalar import array, dot, zeros
+from ..spatial.scalar import Scalar, Vector, array, dot, zeros
 from ..spatial.se3 import SE3
 from .asked import row_law_at
 
@@ -30,8 +30,13 @@ PAIRS = ("near_starts", "near_second", "near_law")  # of shapes and laws: tables
 
 def measure(n: Any) -> None:
     """|v| and |w| of a body in its free motion. They decide what takes part, and have no derivatives."""
-    w, v = held(n.free[:3]), held(n.free[3:])
-    n.speeds = array([np.sqrt(dot(v, v)), np.sqrt(dot(w, w))])
+    n.speeds = speeds_of(held(n.free))
+
+
+def speeds_of(motion: Vector) -> Vector:
+    """|v| and |w| of a twist."""
+    w, v = motion[:3], motion[3:]
+    return array([np.sqrt(dot(v, v)), np.sqrt(dot(w, w))])
 
 
 def notice(n: Any, *ports: Any) -> None:
@@ -50,9 +55,23 @@ def notice_others(n: Any, *ports: Any) -> None:
 def hold_shape(n: Any, body: Any) -> None:
     """A segment that holds a shape, and the radius around it, with room for twice the way that its body may take in the step.
     They decide what takes part, and have no derivatives."""
-    shape = n.shape.bound({name: getattr(n, f"own_{name}") for name in n.shape.parameter_names})
+    hold_shape_within(n, body, 0.0 if n.still else REACH * n.h * speed_bound(shape_of(n), body.speeds))
+
+
+def hold_shape_driven(n: Any, body: Any) -> None:
+    """The same with room for the way of its motion with multipliers."""
+    hold_shape_within(n, body, 0.0 if n.still else n.h * speed_bound(shape_of(n), body.driven_speeds))
+
+
+def shape_of(n: Any) -> Any:
+    """In a rule, the shape of a node with its numbers."""
+    return n.shape.bound({name: getattr(n, f"own_{name}") for name in n.shape.parameter_names})
+
+
+def hold_shape_within(n: Any, body: Any, way: Scalar) -> None:
+    """The same with so much room."""
+    shape = shape_of(n)
     pose = SE3() if n.still else SE3(held(body.pose.R), held(body.pose.p))
-    way = 0.0 if n.still else REACH * n.h * speed_bound(shape, body.speeds)
     center, radius = shape.bounding_sphere()
     n.segment_middle, n.segment_axis, n.segment_half = pose @ center, zeros(3), 0.0
     if isinstance(shape, Capsule):

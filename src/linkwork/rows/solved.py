@@ -10,6 +10,7 @@ Formulations differ in the rule by which rows climb over a joint, and in the one
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..elements.collection import CONES, CROWD, EQUALITIES, IN_TURNS, ONE_PROGRAM
@@ -18,7 +19,7 @@ from ..elements.touch import LOOKS
 from ..errors import InputError
 from ..kernel.loops import Ints, Lane, loops, where
 from ..kernel.products import copy
-from ..kernel.sweep import SCALAR, Field, Routine, Step, Sweep, each, outward, over, vector
+from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, Sweep, each, outward, over, vector
 from ..solvers.boxes import gather, solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
 from ..solvers.gram import PATHS, gram, spread
@@ -36,9 +37,10 @@ from .asked import (
     watch_accelerations,
     watch_velocities,
 )
-from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding
+from .crowds import GATHER_AWAKE, SOLVE_CROWD, crowd_fields, finding, finding_driven
 from .further import hold_further, hold_usual
 from .noticing import SEGMENTS, measure, notice, noticing
+from .passed_rows import SecondLook, for_some_lanes, of_found, passed_fields, recall, solved_with_passed
 from .poisson import solved_impacts
 from .pressing import KEEP_MATRIX, POSE, RESTORE, answer, in_turns
 
@@ -92,14 +94,6 @@ CROWDED = (
 
 
 @loops
-def recall(active: Ints, on: Lane, impulses: Lane, x: Lane) -> None:
-    """The listed rows begin where they were in the step before; those that are off stay at zero."""
-    for i in range(active[0]):
-        r = active[i + 1]
-        x[r] = where(on[r] > 0.0, impulses[r], 0.0)
-
-
-@loops
 def remember(rows: int, x: Lane, impulses: Lane) -> None:
     """For the next step."""
     copy(rows, x, 0, impulses, 0)
@@ -110,12 +104,19 @@ IMPULSES = {"impulses": Field("state", "rows", of="constraint")}  # of the step 
 
 def warm_started(steps: Sequence[Step]) -> list[Step]:
     """The same steps, in which rows with cones begin at the impulses of the step before."""
+    return [*_recalling(steps), Routine(remember, ("rows", "x", "impulses"))]
+
+
+def _recalling(steps: Sequence[Step]) -> list[Step]:
     found: list[Step] = []
     for step in steps:
+        if isinstance(step, Repeat) and step.again:
+            found.append(replace(step, steps=tuple(_recalling(step.steps))))
+            continue
         found.append(step)
         if isinstance(step, Routine) and step.function is gather:
             found.append(Routine(recall, ("active", "on", "impulses", "x"), when="busy"))
-    return [*found, Routine(remember, ("rows", "x", "impulses"))]
+    return found
 
 
 def row_solver(kinds: int, plain: Routine) -> list[Routine]:
@@ -156,6 +157,7 @@ def row_fields(kinds: int = EQUALITIES) -> dict[str, Field]:
         "left": Field("output", "global", SCALAR),
         "active": Field("work", "list", SCALAR),
         **(crowd_fields() if kinds == CROWD else dense | SEGMENTS),
+        **(passed_fields() if kinds else {}),
         **({"mu": Field("work", "rows", of="constraint")} if kinds >= CONES else {}),
         **(cone_fields() if kinds == CONES else {}),
         **({"last_x": Field("work", "row", SCALAR)} if kinds == IN_TURNS else {}),
@@ -234,6 +236,7 @@ def solved_rows(
     carried: Callable[..., None] | None = None,
     impacts: Callable[[list[Step]], list[Step]] | None = None,
     soft: bool = False,
+    look: SecondLook | None = None,
 ) -> list[Step]:
     """Rows of constraints with so many ports at most: from the free motion to the one that they allow.
 
@@ -244,21 +247,25 @@ def solved_rows(
     carried where bounds of some follow from what joints carry, the rule that finds it, inward (see `pressing`)
     impacts what makes of the solver one with impacts by Poisson's law (see `poisson`)
     soft    whether other rules besides those say how soft rows are (`solve_soft_boxes`)
+    look    how rows are found that the motion with multipliers would pass, and solved with the others (see `passed_rows`)
     """
     ports = [f"p{i}" for i in range(most)]
     watch, hold = rules
     if kinds == CROWD:
         if watch is not watch_velocities or up is not climb or carried is not None:
             raise InputError(CROWDED)
-        return [
-            *watching(watch, ports, crowd=True),
-            *carrying_up(hold, ports, up),
+        found = [
+            *(of_found(carrying_up(hold, ports, up)) if look else carrying_up(hold, ports, up)),
             GATHER_AWAKE,
             *SOLVE_CROWD,
             Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy"),
             outward(add, when="busy"),
         ]
+        return [*watching(watch, ports, crowd=True), *looked_at_again(found, look, ports, kinds)]
     solver: list[Step] = [*row_solver(kinds, SOFT_SOLVE if soft or hold in SOFT_RULES else SOLVE)]
+    matrix: list[Step] = [Routine(gram, MATRIX, when="busy")]
+    again = look is not None and kinds != EQUALITIES and watch is watch_velocities
+    plain = again and carried is None and impacts is None and hold is not hold_under_bounds
     spreading = Routine(spread, (*PATHS, "y_rows", "x", "dy"), when="busy")
     if carried is not None:
         solver = in_turns(solver, [spreading, outward(answer)], ports, carried)
@@ -266,15 +273,24 @@ def solved_rows(
         solver = [KEEP_MATRIX, POSE, *solver, RESTORE]
     elif impacts is not None:
         solver = impacts(solver)
+    elif plain:
+        matrix, solver = [], for_some_lanes([*matrix, *solver], kinds == CONES)
     carrying = carrying_up(hold, ports, up)
     if rules == ROWS[VELOCITY] and carried is None:  # which looks at all rows of a law at once
         carrying[:1] = [holding(hold_usual, ports), holding(hold_further, ports, ("own", "further"))]
-    return [
-        *watching(watch, ports),
-        *carrying,
+    found = [
+        *(of_found(carrying) if plain else carrying),
         Routine(gather, ("rows", "on", "x", "busy", "left", "active")),
-        Routine(gram, MATRIX, when="busy"),
+        *matrix,
         *solver,
         spreading,
         outward(add, when="busy"),
     ]
+    return [*watching(watch, ports), *looked_at_again(found, look if again else None, ports, kinds)]
+
+
+def looked_at_again(once: Sequence[Step], look: SecondLook | None, ports: Sequence[str], kinds: int) -> list[Step]:
+    """A solve and, where some rows only push and `look` says how, further ones with rows that its motion would pass."""
+    if look is None or kinds == EQUALITIES:
+        return [*once, *(look.displaced if look else ())]
+    return solved_with_passed(once, look, ports, finding_driven() if kinds == CROWD else ())

@@ -7,7 +7,7 @@ Where a row has just reached a bound, the derivative is that of the side on whic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,8 +28,9 @@ from ..kernel.directional import (
     with_slopes,
 )
 from ..kernel.plans import Plans
-from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step
+from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step
 from ..model import Model
+from ..rows.passed_rows import FURTHER, for_all_lanes
 from ..rows.poisson import require_derivatives
 from ..solvers.box_adjoints import keep_matrix
 from ..solvers.boxes import solve_boxes, solve_soft_boxes
@@ -66,6 +67,7 @@ class StepTangent:
                 "take 'exact' or 'pyramid'"
             )
         own = self.program.algorithm
+        self.further = (FURTHER,) if FURTHER in own.fields else ()
         self.sets = tuple(of for of in own.sets if of in ("", "force", "constraint")) if parameters else ()
         tree = (self.program.bind(model) if self.program.bind else model.plan).tree
         try:
@@ -76,7 +78,7 @@ class StepTangent:
             ) from error
         self.plans = Plans(with_slopes(tree, self.sets, tables) if parameters else tree)
         self.found = solutions(own) if self.program.passes == 1 else ()
-        self.told, self.solving = directional_at_solutions(own, self.sets), showing(_watching(own), self.found)
+        self.told, self.solving = directional_at_solutions(own, self.sets), showing(_watching(own), (*self.found, *self.further))
         self._idle: dict[Any, list[_Arrays]] = {}
 
     def take(self, batch: int, count: int, given: tuple[str, ...], algorithm: Algorithm) -> _Arrays:
@@ -91,6 +93,15 @@ class StepTangent:
         """Let later calls use this memory."""
         self._idle.setdefault(arrays.key, []).append(arrays)
 
+    def handed_on(self, arrays: _Arrays, batch: int, count: int) -> _Arrays:
+        """Memory with the same inputs for the program that solves by itself."""
+        names = tuple(name for name in arrays.key[2] if name in self.algorithm.fields)
+        other = self.take(batch, count, names, self.algorithm)
+        for name, x in other.inputs.items():
+            x[...] = arrays.inputs[name]
+        self.give_back(arrays)
+        return other
+
     def solve(self, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """What the solvers of one step find, (batch, size) each, given the inputs of the step (batch, count, size); and the
         rows that are at an edge (see `solvers.edges`)."""
@@ -99,16 +110,24 @@ class StepTangent:
         absent = tuple(name for name, f in fields.items() if f.kind == "input" and name not in given)
         plan = self.plans(self.solving, self.plans.lanes(self.solving, batch), ("run",), absent)
         edges = ("edges",) if "edges" in fields else ()
-        out = {name: np.empty((batch, plan.sizes[name])) for name in (*self.found, *edges)}
+        out = {name: np.empty((batch, plan.sizes[name])) for name in (*self.found, *edges, *self.further)}
         plan.run(given, out, batch)
         return out
 
 
 def _watching(algorithm: Algorithm) -> Algorithm:
     """The algorithm with the rows that are at an edge, where one solver finds multipliers `x`."""
-    steps: list[Step] = []
     more: dict[str, Field] = {}
-    for step in algorithm.phases["run"]:
+    steps = _watched(algorithm.phases["run"], more)
+    return replace(algorithm, name=f"{algorithm.name}_watching", fields=algorithm.fields | more, phases={"run": steps})
+
+
+def _watched(given: Sequence[Step], more: dict[str, Field]) -> list[Step]:
+    steps: list[Step] = []
+    for step in given:
+        if isinstance(step, Repeat) and step.again:
+            steps.append(replace(step, steps=tuple(_watched(for_all_lanes(step.steps), more))))
+            continue
         found = (
             dict(zip((name for name, _ in step.function.parameters), step.arguments, strict=True))
             if isinstance(step, Routine)
@@ -119,14 +138,14 @@ def _watching(algorithm: Algorithm) -> Algorithm:
             names = (*rows, "edge_A", "edge_w", "edges")
             keep = Routine(keep_matrix, ("active", "A", "edge_A"), step.when)
             steps += [keep, step, Routine(find_edges, names)]
-            more = {
+            more |= {
                 "edge_A": Field("work", "pair", SCALAR),
                 "edge_w": Field("work", "row", SCALAR),
                 "edges": Field("output", "rows", of="constraint"),
             }
         else:
             steps.append(step)
-    return replace(algorithm, name=f"{algorithm.name}_watching", fields=algorithm.fields | more, phases={"run": steps})
+    return steps
 
 
 class _Arrays:
@@ -195,9 +214,12 @@ def along(
     edges = None
     if told:
         found = tangent.solve(inputs)
-        edges = found.pop("edges", None)
-        for name, x in found.items():
-            inputs[known(name)][...] = x[:, None]
+        edges, further = found.pop("edges", None), found.pop(FURTHER, np.zeros(0))
+        if np.any(further > 0.0):  # what the first solve would have passed was solved with the rest
+            arrays = tangent.handed_on(arrays, batch, count)
+        else:
+            for name, x in found.items():
+                inputs[known(name)][...] = x[:, None]
     arrays.run(every=steps * program.passes)
     x, d_x = (arrays.ends[name].reshape(batch * count, -1) for name in (space.positions, companion(space.positions)))
     moved = space.displacements(model, x, d_x).reshape(batch, count, -1)

@@ -7,15 +7,17 @@ push out. `linear_step` makes the derivatives of the step of it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..elements.ports import JointAt
-from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, Sweep, each, over, vector
+from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, Sweep, each, over, vector
 from ..model.rules import stepped_joint_of
 from ..reduced.law_slopes import flat, force_slopes, pushed_row_slopes, row_slopes
 from ..reduced.linear_laws import LinearLaws
 from ..reduced.program import correct, free_joint_velocities, free_velocities, held_middle_velocities, middle_velocities
+from ..rows.passed_rows import for_all_lanes
 from ..solvers.box_adjoints import keep_matrix
 from ..solvers.boxes import solve_boxes, solve_soft_boxes
 from ..solvers.coulomb import solve_packed_cones
@@ -102,17 +104,7 @@ def linear_program(algorithm: Algorithm, linear: LinearLaws) -> Algorithm:
     """The program of a step up to its update, and the slopes of its laws."""
     forces, rows, _, _ = linear.laws.step_shape
     kept = FIRST | (HELD if rows >= 0 else {})
-    steps: list[Step] = []
-    for step in algorithm.phases["run"]:
-        rule = step.rule if isinstance(step, Sweep) else None
-        if rule in UPDATES:
-            break
-        if isinstance(step, Routine) and step.function in SOLVERS:
-            steps += _solved(step)
-        elif isinstance(step, Sweep):
-            steps.append(replace(step, rule=kept.get(step.rule, step.rule)))
-        else:
-            steps.append(step)
+    steps = _up_to_update(algorithm.phases["run"], kept)
     fields = {name: replace(f, kind="input") if f.kind == "state" else f for name, f in algorithm.fields.items()}
     fields |= {name: replace(fields[name], kind="output") for name in ("a", "free_v", "load") if name in fields}
     fields |= {"first_a": Field("output", "v"), **{name: Field("output", "vv") for name in BLOCKS}}
@@ -127,6 +119,24 @@ def linear_program(algorithm: Algorithm, linear: LinearLaws) -> Algorithm:
     fields |= {"awake": replace(fields["awake"], kind="output")} if rows >= 0 else {}
     steps.append(over("unusual", pushed_update_slopes if linear.pushes else update_slopes))
     return Algorithm(f"{algorithm.name}_linear", fields, {"run": steps})
+
+
+def _up_to_update(given: Sequence[Step], kept: Mapping[Any, Any]) -> list[Step]:
+    """The steps up to the update, with rules that keep what they see in place of others, and what solutions say of changes."""
+    steps: list[Step] = []
+    for step in given:
+        rule = step.rule if isinstance(step, Sweep) else None
+        if rule in UPDATES:
+            break
+        if isinstance(step, Routine) and step.function in SOLVERS:
+            steps += _solved(step)
+        elif isinstance(step, Sweep):
+            steps.append(replace(step, rule=kept.get(step.rule, step.rule)))
+        elif isinstance(step, Repeat):
+            steps.append(replace(step, steps=tuple(_up_to_update(for_all_lanes(step.steps), kept))))
+        else:
+            steps.append(step)
+    return steps
 
 
 def _row_fields(linear: LinearLaws) -> dict[str, Field]:

@@ -25,7 +25,7 @@ from ..kernel.sweep import SCALAR, Algorithm, Field, Routine, Step, each
 from ..model import Model
 from ..model.rules import joint_of
 from ..redmax.laws import DENSE, GRADIENTS, RECURSIVE, Softness, stiff_laws
-from ..redmax.program import IMPACTS, PUBLISHED, TARGETS, dynamics, fields, pushes_out
+from ..redmax.program import IMPACTS, PUBLISHED, TARGETS, dynamics, fields
 from ..rows.asked import keep_unknowns
 from ..rows.poisson import NEWTON, check_restitution, has_impacts, impact_fields
 from ..rows.pressing import pressing_fields
@@ -75,7 +75,7 @@ def implicit_step(shape: Shape, softness: Softness, rules: str, rubs_inside: boo
     else:
         found |= {"last": Field("state", "v"), "struck": Field("work", "global", SCALAR)}
         found |= {"pull": Field("state", "v")} if shape[1] >= 0 else {}
-        steps += [*pushes_out(shape, softness), NOTE_IMPACTS] if shape[3] else []
+        steps += [NOTE_IMPACTS] if shape[3] else []
         steps.append(each(update_rule(shape)))
     steps.append(Routine(advance_time, ("t", "h")))
     if shape[1] >= 0:

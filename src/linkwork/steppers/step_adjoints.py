@@ -8,8 +8,9 @@ from ..kernel.rounds_backwards import rounds_begin, runs_at_most
 from ..maximal import implicit_program as maximal_implicit
 from ..reduced import solve_adjoints  # noqa: F401  (those of accelerations)
 from ..rows.noticing import find_near
+from ..rows.passed_rows import begin_rounds, close_depth, close_lanes, open_lanes, recall, tell_passed
 from ..rows.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
-from ..rows.solved import note_impacts, recall, remember
+from ..rows.solved import note_impacts, remember
 from ..solvers import box_adjoints, cone_adjoints  # noqa: F401  (those of rows, boxes and cones)
 from ..solvers.gram import entry
 from ..solvers.gram_adjoints import WEIGHTS, add_diagonal, add_products
@@ -19,6 +20,7 @@ from .linearly_implicit import look_ahead
 from .symplectic_euler import advance_time
 
 without_adjoint(find_near, note_impacts, look_for_depth, recall)
+without_adjoint(begin_rounds, close_depth, close_lanes, open_lanes, tell_passed)
 without_adjoint(runge_kutta.begin_step, look_ahead, rosenbrock.begin_step)
 without_adjoint(variational.begin_step, variational.begin_part, newton_rounds.begin_newton, newton_rounds.note_stuck)
 without_adjoint(

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from ..kernel.directional import tangent_of, without_tangent
 from ..kernel.loops import Ints, Lane, any, loops, where
+from ..kernel.products import copy
 from ..rows import pressing_tangents  # noqa: F401  (what friction inside joints changes by)
 from ..rows.noticing import find_near
+from ..rows.passed_rows import (
+    begin_look,
+    begin_rounds,
+    close_depth,
+    close_lanes,
+    count_round,
+    find_near_driven,
+    open_lanes,
+    recall,
+    tell_passed,
+)
 from ..rows.push_out import HUGE, RECOVERY, SOFT, look_for_depth, pose_depths
-from ..rows.solved import note_impacts, recall, remember
+from ..rows.solved import note_impacts, remember
 from ..solvers import box_tangents, cone_tangents  # noqa: F401  (what rows, boxes and cones change by)
 from ..solvers.box_tangents import KEPT
 from ..solvers.gram import entry
@@ -15,6 +27,23 @@ from . import runge_kutta, settle
 from .symplectic_euler import advance_time
 
 without_tangent(find_near, recall, remember, note_impacts, look_for_depth, runge_kutta.begin_step, settle.begin_near)
+without_tangent(begin_rounds, close_depth, close_lanes, begin_look, find_near_driven, tell_passed)
+
+
+@tangent_of(count_round)
+@loops
+def count_round_tangent(rows: int, d_x: Lane, d_x_done: Lane) -> None:
+    """Changes of multipliers of lanes that need no further solve."""
+    copy(rows, d_x, 0, d_x_done, 0)
+
+
+@tangent_of(open_lanes)
+@loops
+def open_lanes_tangent(active: Ints, goes: Lane, d_x_done: Lane, d_x: Lane) -> None:
+    """They are as they were."""
+    for i in range(active[0]):
+        r = active[i + 1]
+        d_x[r] = where(goes[0] > 0.0, d_x[r], d_x_done[r])
 
 
 @tangent_of(advance_time)

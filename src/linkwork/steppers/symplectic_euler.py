@@ -38,6 +38,7 @@ from ..reduced.carrying import carry, carry_loaded
 from ..reduced.program import dynamics, fields
 from ..rows.asked import hold_impacts, keep_unknowns
 from ..rows.crowds import ACTING, MULTIPLIERS
+from ..rows.passed_rows import KEEP_LATE, LATE
 from ..rows.poisson import NEWTON, check_restitution, has_impacts, impact_fields
 from ..rows.pressing import pressing_fields
 from ..rows.push_out import push_out, push_out_fields
@@ -106,14 +107,16 @@ def reduced_step(shape: Shape, evaluations: int, rubs_inside: bool = False, impa
         found |= pressing_fields()
         carried = carry_loaded if shape[0] >= 0 else carry
     found |= impact_fields(shape[3]) if impacts else {}
-    steps = dynamics(shape, VELOCITY, evaluations, hold_impacts if impacts else None, carried=carried)
+    hold = hold_impacts if impacts else None
+    steps = dynamics(shape, VELOCITY, evaluations, hold, carried=carried, displaced=push_out(shape))
     if pushes == CONES:
         found |= IMPULSES
         steps = warm_started(steps)
     if pushes:
         found |= push_out_fields(shape)
-        steps += [*push_out(shape), NOTE_IMPACTS]
-    steps += [each(update_rule(shape)), Routine(advance_time, ("t", "h"))]
+        found |= LATE
+        steps.append(NOTE_IMPACTS)
+    steps += [each(update_rule(shape)), Routine(advance_time, ("t", "h")), *([KEEP_LATE] if pushes else [])]
     if shape[1] >= 0:
         found["pull"] = Field("state", "v")
         found["unknown"] = Field("state", "unknown", of="constraint")
@@ -131,6 +134,9 @@ def maximal_step(shape: Shape, evaluations: int, rubs_inside: bool = False, impa
     if shape[3] == CONES:
         found |= IMPULSES
         steps = warm_started(steps)
+    if shape[3]:
+        found |= LATE
+        steps.append(KEEP_LATE)
     steps.append(Routine(advance_time, ("t", "h")))
     if shape[1] >= 0:
         found["unknown"] = Field("state", "unknown", of="constraint")
@@ -212,7 +218,8 @@ class SymplecticEuler(Stepper):
         def begin(model: Model, given: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             none = {name: np.zeros((len(given["t"]), laws.tree.counts["remembered"])) for name in multipliers}
             warm = {"impulses": np.zeros((len(given["t"]), laws.row_count))} if kinds == CONES else {}
-            return enter(model, given) | warm | none
+            late = {"row_late": np.zeros((len(given["t"]), len(laws.rows)))} if kinds else {}
+            return enter(model, given) | warm | late | none
 
         def leave(model: Model, kept: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             return {name: kept[name] for name in parts}
@@ -227,6 +234,7 @@ class SymplecticEuler(Stepper):
                 return dict.fromkeys(ACTING, laws.tree.counts["remembered"]) | {"left": 1}
             return {"x": laws.row_count, "left": 1} if laws.rows else {}
 
-        memory = ("last", *(["pull"] if laws.rows else []), *(["impulses"] if kinds == CONES else []), *multipliers)
+        more = [*(["pull"] if laws.rows else []), *(["impulses"] if kinds == CONES else []), *(["row_late"] if kinds else [])]
+        memory = ("last", *more, *multipliers)
         states = (*parts, *memory, "t", *(["unknown"] if laws.rows else []))
         return Program(algorithm, states, 1, begin, leave, inputs, lambda m: laws.plan, reports, parts, memory)
