@@ -16,8 +16,9 @@ METHODS = ("reduced", "maximal", "maximal-implicit", "redmax")
 
 
 def table() -> dict[str, dict[str, str]]:
-    """The rows by stepper."""
-    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    """The rows by stepper, of the first table of the page."""
+    lines = PAGE.read_text().split("\n\n| stepper ", 1)[-1].split("\n\n", 1)[0].splitlines()
+    lines = ["| stepper " + lines[0], *(line for line in lines[1:] if line.startswith("| "))]
     head, *rows = ([cell.strip() for cell in line.strip("| ").split("|")] for line in lines if "---" not in line)
     return {row[0]: dict(zip(head, row, strict=True)) for row in rows}
 
