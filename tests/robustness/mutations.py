@@ -146,6 +146,8 @@ def _nested(x: Any, rng: Rng) -> Any:
 
 
 def _swap(places: list[tuple[Any, Any]], rng: Rng) -> None:
+    if len(places) < 2:
+        return
     (a, i), (b, j) = (places[rng.integers(1, len(places))] for _ in range(2))
     x, y = copy.deepcopy(a[i]), copy.deepcopy(b[j])
     a[i] = y
