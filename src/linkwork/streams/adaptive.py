@@ -52,12 +52,13 @@ class AdaptiveStream:
         """Go on from a place to the end: why it was not reached, and whether somebody pressed Ctrl-C."""
         ready, run = self.ready, self.stepper.run(self.ready.model, self.times)
         entered, stopped, failure = self.stepper.entered(run, self.motions, self.times), False, None
-        states = [name for name, f in run.program.fields.items() if f.kind == "state" and name in entered]
+        states = [name for name, f in run.program.fields.items() if f.kind == "state"]
+        begun = {name: entered[name] for name in states if name in entered}
         if place is None:
-            place = Place(0, 0, {name: entered[name] for name in states})
+            place = Place(0, 0, begun)
             stopped = write(place, self.first(), place.kept, True)
         else:
-            check_kept(place, {name: entered[name] for name in states}, self.records)
+            check_kept(place, begun, self.records, optional=states)
         most, domains = max(1, room // self.record_bytes), Domains(ready.model)
         while place.record < self.records and failure is None and not stopped:
             times = self.times[place.record : place.record + most + 1]

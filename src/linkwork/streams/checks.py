@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -78,11 +78,17 @@ def check_place(ready: Prepared, place: Place) -> None:
     check_kept(place, {name: run.begin.kept[name] for name in run.program.states}, run.records, run.every)
 
 
-def check_kept(place: Place, kept: Mapping[str, np.ndarray], records: int, every: int = 1) -> None:
-    """Raise unless a place lies within a run, and keeps arrays like these."""
+def check_kept(
+    place: Place, kept: Mapping[str, np.ndarray], records: int, every: int = 1, optional: Collection[str] = ()
+) -> None:
+    """Raise unless a place lies within a run, and keeps arrays like these; those of `optional` names, which a run has only after
+    its first record, are a row for every state, whose length the plan checks."""
     if not (0 <= place.record <= records and 0 <= place.steps < max(1, every)):
         raise InputError(f"it goes on after record {place.record} and {place.steps} steps; the run has {records} records")
-    check_like(place.kept, kept)
+    later = {name: a for name, a in place.kept.items() if name in optional and name not in kept}
+    for name, a in later.items():
+        _check(name, a, (len(next(iter(kept.values()))), None))
+    check_like({name: a for name, a in place.kept.items() if name not in later}, kept)
 
 
 def check_like(found: Mapping[str, np.ndarray], kept: Mapping[str, np.ndarray]) -> None:
