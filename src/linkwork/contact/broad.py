@@ -83,7 +83,8 @@ def closing_bound(shapes: Sequence[Any], poses: Sequence[Any], twists: Sequence[
             return ANY_SPEED
         w, (center, radius) = phi[:3], shape.bounding_sphere()
         way = way + sign * E.rotate(phi[3:] + cross(w, center))
-        total = total + np.sqrt(dot(w, w)) * radius
+        if not isinstance(shape, Sphere):  # which stays where it is as it turns; of a capsule only its segment turns
+            total = total + np.sqrt(dot(w, w)) * (0.5 * shape.length if isinstance(shape, Capsule) else radius)
     for shape, E, sign in zip(shapes, poses, (1.0, -1.0), strict=True):
         if isinstance(shape, Plane):
             return total + maximum(sign * dot(E.rotate(shape.normal), way), 0.0)

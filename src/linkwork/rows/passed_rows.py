@@ -32,7 +32,7 @@ from ..elements.ports import At, BodyAt, values
 from ..elements.touch import LOOKED, LOOKS, meeting, nearing
 from ..geometry.near_segments import find_near_segments
 from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
-from ..kernel.products import copy
+from ..kernel.products import clear, copy
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, Sweep, each, guard_of, over, vector
 from ..spatial.dual import held
 from ..spatial.scalar import Scalar, Vector, array, zeros
@@ -101,6 +101,11 @@ def returned(n: Any, now: Vector, done: Vector) -> Vector:
 
 
 # --- laws ----------------------------------------------------------------------------------------------------------------------
+def in_doubt(n: Any, flag: Scalar) -> None:
+    """Look closely at a law where a flag is 1."""
+    n.noticed_driven, n.doubt = larger(n.noticed_driven, flag), larger(n.doubt, flag)
+
+
 def look_at_rows(n: Any, *ports: Any) -> None:
     """Switch on what is passed, of laws whose gap is found at once; of shapes, whether one might be."""
     law, at = row_law_at(n, ports)
@@ -108,7 +113,7 @@ def look_at_rows(n: Any, *ports: Any) -> None:
         return
     if law.touches and not law.looks:
         way = n.h * law.closing_bound(values(at), driven_motion(n, ports, at))
-        n.doubt = chosen(n.clearance + TOUCHING < way, 1.0, n.doubt)
+        in_doubt(n, chosen(n.clearance + TOUCHING < way, 1.0, 0.0))
         return
     gap, rate = reach(law, at, n.t, n.foot, driven_motion(n, ports, at), n.h)
     switch_on(n, law, passed(law, gap, rate, n.on, n.h), gap, rate)
@@ -146,7 +151,8 @@ def look_at_shape(n: Any, body: Any) -> None:
         return
     shape = shape_of(n)
     more = speed_bound(shape, body.driven_speeds, impacts=False) - REACH * speed_bound(shape, body.speeds)
-    n.doubt = chosen(n.h * more > TOUCHING, 1.0, n.doubt)
+    n.far_doubt = chosen(n.h * more > TOUCHING, 1.0, n.far_doubt)
+    n.doubt = larger(n.doubt, n.far_doubt)
 
 
 def look_at_others(n: Any, *ports: Any) -> None:
@@ -154,20 +160,7 @@ def look_at_others(n: Any, *ports: Any) -> None:
     law, at = row_law_at(n, ports)
     if law.touches and not law.looks and not law.swept:
         near = law.near(values(at), driven_speeds(n, ports), n.h)
-        n.doubt = chosen((near > 0.0) & (n.noticed <= 0.0), 1.0, n.doubt)
-
-
-def notice_others_driven(n: Any, *ports: Any) -> None:
-    """Whether such a law is near in the motion with multipliers."""
-    law, at = row_law_at(n, ports)
-    if not law.swept:
-        n.noticed_driven = law.near(values(at), driven_speeds(n, ports), n.h) if law.touches and not law.looks else 0.0
-
-
-def notice_driven(n: Any, *ports: Any) -> None:
-    """The same of all laws of a list."""
-    law, at = row_law_at(n, ports)
-    n.noticed_driven = law.near(values(at), driven_speeds(n, ports), n.h) if law.touches and not law.looks else 0.0
+        in_doubt(n, chosen(n.noticed > 0.0, 0.0, near))
 
 
 def watch_driven(n: Any, *ports: Any) -> None:
@@ -317,6 +310,13 @@ def begin_look(again: Lane, doubt: Lane) -> None:
 
 
 @loops
+def begin_doubt(laws: int, far_doubt: Lane, noticed: Lane) -> None:
+    """No law is in doubt."""
+    far_doubt[0] = 0.0
+    clear(laws, noticed)
+
+
+@loops
 def tell_passed(again: Lane, left: Lane) -> None:
     """What is still passed after the last round is left."""
     left[0] = maximum(left[0], again[0])
@@ -354,7 +354,7 @@ def passed_fields() -> dict[str, Field]:
         **dict.fromkeys(names, one),
         "driven": Field("work", "node", vector(6), steers=True),
         "driven_speeds": Field("work", "node", vector(2), steers=True),
-        **{name: Field("work", "global", SCALAR, steers=True) for name in (AGAIN, "doubt")},
+        **{name: Field("work", "global", SCALAR, steers=True) for name in (AGAIN, "doubt", "far_doubt")},
         **{name: Field("work", "global", SCALAR, steers=True) for name in (FURTHER, "goes")},
         "left_done": Field("work", "global", SCALAR),
         **{name: Field("work", "rows", of="constraint") for name in ("on_done", "x_done")},
@@ -365,23 +365,20 @@ def passed_fields() -> dict[str, Field]:
     }
 
 
-def looks_at_shapes(ports: Sequence[str], crowd: Sequence[Step]) -> list[Step]:
-    """The steps that look closely at shapes, where there is doubt; `crowd` is what sweeps them, if they are many."""
+def looks_at_shapes(ports: Sequence[str]) -> list[Step]:
+    """The steps that look closely at the shapes that are in doubt."""
     near = ("own", "noticed_driven")
-    if crowd:
-        noticing = [*crowd, over("others", notice_driven, *ports, on="constraint")]
-    else:
-        noticing = [
-            each(hold_shape_driven, "p0", on="shape"),
-            Routine(find_near_driven, ("shapes", *PAIRS, *SEGMENTS, "noticed_driven")),
-            each(notice_others_driven, *ports, on="constraint"),
-        ]
     return [
-        *noticing,
         each(watch_driven, *ports, on="constraint", under=near),
         *[each(foresee_driven, *ports, on="constraint", when=("own", "driven_looks"), under=near)] * LOOKS,
         each(meet_driven, *ports, on="constraint", when=("own", "driven_nears"), under=near),
     ]
+
+
+FIND_NEAR: list[Step] = [
+    each(hold_shape_driven, "p0", on="shape"),
+    Routine(find_near_driven, ("shapes", *PAIRS, *SEGMENTS, "noticed_driven")),
+]
 
 
 def solved_with_passed(once: Sequence[Step], look: SecondLook, ports: Sequence[str], crowd: Sequence[Step] = ()) -> list[Step]:
@@ -392,11 +389,12 @@ def solved_with_passed(once: Sequence[Step], look: SecondLook, ports: Sequence[s
     """
     looks: list[Step] = [*look.drive]
     if look.drive:
-        looks.append(each(look_at_shape, "p0", on="shape"))
+        looks += [Routine(begin_doubt, ("laws", "far_doubt", "noticed_driven")), each(look_at_shape, "p0", on="shape")]
+        looks.append(Repeat(tuple(crowd or FIND_NEAR), 1, when="far_doubt"))
         others = over("others", look_at_others, *ports, on="constraint")
         looks.append(others if crowd else each(look_at_others, *ports, on="constraint"))
     looks.append(each(look_at_rows, *ports, on="constraint", under=("own", "noticed")))
-    looks += [Repeat(tuple(looks_at_shapes(ports, crowd)), 1, when="doubt")] if look.drive else []
+    looks += [Repeat(tuple(looks_at_shapes(ports)), 1, when="doubt")] if look.drive else []
     displaced: list[Step] = []
     if look.displaced:
         some = Routine(close_depth, ("goes", "deep"), when=FURTHER)

@@ -8,6 +8,7 @@ from ..kernel.products import copy
 from ..rows import pressing_tangents  # noqa: F401  (what friction inside joints changes by)
 from ..rows.noticing import find_near
 from ..rows.passed_rows import (
+    begin_doubt,
     begin_look,
     begin_rounds,
     close_depth,
@@ -27,7 +28,7 @@ from . import runge_kutta, settle
 from .symplectic_euler import advance_time
 
 without_tangent(find_near, recall, remember, note_impacts, look_for_depth, runge_kutta.begin_step, settle.begin_near)
-without_tangent(begin_rounds, close_depth, close_lanes, begin_look, find_near_driven, tell_passed)
+without_tangent(begin_doubt, begin_rounds, close_depth, close_lanes, begin_look, find_near_driven, tell_passed)
 
 
 @tangent_of(count_round)
