@@ -71,6 +71,7 @@ ATTACKS: dict[str, tuple[Callable[[Parts, str], None], str]] = {
     "records of another size": (array(1, "q", np.zeros((1, 2))), "'q' has blocks of shapes"),
     "a batch that is none": (array(1, "v", np.zeros((3, 1, 9))), "run.lwk"),
     "times that go back": (array(1, "t", [9.0]), "increase"),
+    "times of another run": (array(1, "t", [-1.0]), "times are not those"),
     "more times than records": (array(1, "t", np.zeros(7)), "records"),
     "an array that no run has": (array(1, "secret", np.zeros(3)), "have no 'secret'"),
     "counts of clipped efforts of another size": (array(-1, "clipped", np.zeros(2)), "clipped"),

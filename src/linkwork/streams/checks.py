@@ -14,15 +14,23 @@ from ..steppers.fixed import FixedRun
 from ..steppers.recording import Place
 
 REPORT = "report."
+SAME_TIME = 1e-3  # of a step
 Shape = tuple[int | None, ...]  # None: any number
 
 
-def check_records(ready: Prepared, found: Mapping[str, np.ndarray], most: float) -> None:
-    """Raise unless all records, joined, have the shapes of such a run, and are `most` at most."""
-    t = found["t"]
+def check_records(ready: Prepared, found: Mapping[str, np.ndarray], by_steps: bool) -> None:
+    """Raise unless all records, joined, have the times and shapes of such a run; a Simulator is told when to step."""
+    t, its = found["t"], ready.setting
     _check("t", t, (None,))
-    if not np.isfinite(t).all() or np.any(np.diff(t) <= 0.0) or len(t) > most:
-        raise InputError(f"its {len(t)} times must be finite, increase, and be at most {most:g}")
+    if not np.isfinite(t).all() or np.any(np.diff(t) <= 0.0):
+        raise InputError(f"its {len(t)} times must be finite, and increase")
+    if by_steps and its.every != 1:
+        raise InputError(f"a Simulator records every call of step, not every {its.every} steps")
+    if not by_steps:
+        due = its.times(ready.start.t, 0, min(len(t), its.records + 1) - 1)
+        last = len(t) - 1 if ready.adaptive else len(t)  # an event may end a run before its next record
+        if len(t) > len(due) or np.abs(t - due)[:last].max(initial=0.0) > SAME_TIME * its.dt:
+            raise InputError(f"its {len(t)} times are not those of {its.records} records, {its.dt * its.every:g} s apart")
     for name, shape in _shapes(ready, len(t)).items():
         if name not in found:
             raise InputError(f"it has no {name!r}")

@@ -56,8 +56,7 @@ class StreamedTrajectory(Trajectory):
         found = _joined(file)
         if "t" not in found:
             raise InputError(f"{self.path} holds no record yet")
-        by_steps = file.head.text.get(BY_STEPS)  # of which nobody knows how many there will be
-        check_records(ready, found, np.inf if by_steps else ready.setting.records + 1)
+        check_records(ready, found, bool(file.head.text.get(BY_STEPS)))
         if file.place is not None:
             check_clipped(ready, file.clipped)
         solution = adaptive_stream(ready).solution(found) if ready.adaptive else self._fixed(ready, found)
