@@ -133,21 +133,23 @@ def about_origin(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 @LAWS.item(
     "long_energy",
-    "Energy of a double pendulum over 100000 steps of variational4: the change of its error from the first to the last tenth",
-    "Variational steps keep a nearby energy: the error does not grow",
+    "Energy of double pendulums over 100000 steps of variational4, 16 starts that chaos parts: the largest error of the second "
+    "half of the time over that of the first",
+    "Variational steps keep a nearby energy: the error does not grow (2 if it grew linearly)",
 )
 def long_energy(quick: bool) -> Outcome:
     b, rod = ModelBuilder(), Inertia.cuboid(mass=1.0, size=(0.5, 0.05, 0.05), com=(0.25, 0, 0))
     b.body("upper", joint=Revolute((0, 1, 0)), inertia=rod)
     b.body("lower", parent="upper", joint=Revolute((0, 1, 0)), placement=SE3(p=(0.5, 0, 0)), inertia=rod)
-    steps = 10000 if quick else 100000
-    run = simulate(b.build(), state([0.0, 0.0], [0.0, 0.0]), 5e-3 * steps, 5e-3, stepper="variational4", every=10)
-    error = np.abs(run.energy.total - run.energy.total[0]) / run.energy.kinetic.max()
-    tenth = len(error) // 10
+    steps, starts = 10000 if quick else 100000, np.zeros((16, 2))
+    starts[:, 1] = 1e-9 * np.arange(16)
+    run = simulate(b.build(), State(starts, np.zeros((16, 2))), 5e-3 * steps, 5e-3, stepper="variational4", every=10)
+    error = np.abs(run.energy.total - run.energy.total[:, :1]).max(axis=0) / run.energy.kinetic.max()
+    half = len(error) // 2
     picture = curves({"error": (run.t[1:], error[1:])}, "t / s", "relative error of the energy", log="y")
-    first, last = error[:tenth].max(), error[-tenth:].max()
+    first, last = error[:half].max(), error[half:].max()
     return Outcome(
-        last / first, 3.0, f"{steps} steps; largest error {error.max():.1e}; figure: ratio of last to first tenth", picture
+        last / first, 1.5, f"{steps} steps; largest error {error.max():.1e}; figure: ratio of second to first half", picture
     )
 
 
