@@ -129,6 +129,18 @@ def test_a_place_of_other_sizes_is_not_resumed(streams: list[Path], tmp_path: Pa
             lw.resume(file, elsewhere="allow")
 
 
+def test_a_stream_that_keeps_less_is_read(streams: list[Path], tmp_path: Path) -> None:
+    """As those of versions that remembered less from step to step."""
+    file, blocks = tmp_path / "run.lwk", blocks_of(streams[0])
+    for _, _, arrays in blocks:
+        for name in [n for n in arrays if n.startswith("kept.") and n not in ("kept.q", "kept.v")]:
+            del arrays[name]
+    write(file, blocks)
+    assert lw.Trajectory.load(file).v.tobytes() == lw.Trajectory.load(streams[0]).v.tobytes()
+    with pytest.raises(lw.InputError, match="goes on from"):
+        lw.resume(file, elsewhere="allow")
+
+
 def test_what_is_not_changed_goes_on(streams: list[Path], tmp_path: Path) -> None:
     file = tmp_path / "run.lwk"
     write(file, blocks_of(streams[0]))

@@ -104,7 +104,8 @@ class StreamedTrajectory(Trajectory):
             inputs = np.repeat(run.driven.asked(run.start)[None], count, axis=0)
         first = run.tau if "tau" not in found else tau[:, 0] if tau is not None else None
         asked = file.head.text["asked"]["control"] or file.head.text.get(BY_STEPS) or run.tau is not None
-        memory = {} if file.place is None else run.program.remembered(file.place.kept, run.dt)
+        kept = {} if file.place is None else file.place.kept  # of another version that kept less, a run that goes on starts anew
+        memory = run.program.remembered(kept, run.dt) if set(run.program.memory) <= set(kept) else {}
         return ready.mapped(run.solution(t, shaped, reports, tau if asked else None, inputs, first, memory))
 
     def _notes(self) -> list[str]:
