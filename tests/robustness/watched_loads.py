@@ -6,6 +6,7 @@ sockets, processes, files removed, imports of what is neither of linkwork, nor o
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -99,6 +100,8 @@ def main(seeds: list[str], first: int, count: int, runs: bool) -> None:
                 file.write_text(written(changed(texts[number % len(texts)], np.random.default_rng(number))))
             except RecursionError:  # no writer gets so deep
                 continue
+            if not number % 20:
+                gc.collect()  # models hold themselves; under guard every array takes two of 65530 mappings of a process
             print(number, file=sys.stderr, flush=True)  # the last one is that which crashed
             end, words, model = watch.load(file)
             ends[end] += 1

@@ -6,6 +6,7 @@ Blocks are changed (text, arrays, or both) and written anew with digests that ho
 from __future__ import annotations
 
 import copy
+import gc
 import json
 import sys
 import tempfile
@@ -119,6 +120,8 @@ def main(streams: list[str], first: int, count: int) -> None:
                 write(file, changed(originals[number % len(originals)], rng), rng)
             except (RecursionError, ValueError, TypeError, lw.LinkworkError):  # no writer writes it
                 continue
+            if not number % 20:
+                gc.collect()  # models hold themselves; under guard every array takes two of 65530 mappings of a process
             print(number, file=sys.stderr, flush=True)
             end, words, run = watch.load(file)
             if run is not None:
