@@ -48,7 +48,11 @@ class Boxes(NamedTuple):
 
 
 def box_box(a: Box, E_a: SE3, b: Box, E_b: SE3) -> tuple[ContactPoint, ...]:
-    """Twelve slots with one normal; see `box_faces.overlap`. Edges, and boxes that are apart at corners, use the first."""
+    """Twelve slots; see `box_faces.overlap`. Edges, and boxes that are apart at corners, use the first.
+
+    Beside two edges, corners that are over a face keep their slots and the normal of that face: boxes that turn come down on it
+    within a step, where the edges do not hold them.
+    """
     A, B = E_a @ a.pose, E_b @ b.pose
     R_a, R_b = A.R, B.R
     boxes = Boxes(A.unrotate(B.p - A.p), R_a.T @ R_b, 0.5 * a.size, 0.5 * b.size)
@@ -72,17 +76,19 @@ def box_box(a: Box, E_a: SE3, b: Box, E_b: SE3) -> tuple[ContactPoint, ...]:
     n = turned(R_a, choose(corners, n_near, n))
     place_single = A.p + turned(R_a, middle)
 
-    U, V, height = _face_axes(axis, R_a, R_b, boxes)
-    W = n * where(on_b, 1.0, -1.0)
+    U, V, W, height = _face_axes(axis, R_a, R_b, boxes)
+    n_face = W * where(on_b, 1.0, -1.0)
     origin = choose(on_b, B.p, A.p)
+    beside = edges & ~corners
     slots = []
     for number, (u, v, gap, on) in enumerate(polygon):
-        place = origin + U * u + V * v + W * (height + 0.5 * gap)
+        place, normal = origin + U * u + V * v + W * (height + 0.5 * gap), n_face
         if number == 0:
             place, gap, on = choose(single, place_single, place), where(single, gap_single, gap), where(single, 1.0, on)
+            normal = choose(single, n, n_face)
         else:
-            on = where(single, 0.0, on)
-        slots.append(ContactPoint(place, n, gap, on))
+            on = where(single & ~(beside & (gap > 0.0)), 0.0, on)
+        slots.append(ContactPoint(place, normal, gap, on))
     return tuple(slots)
 
 
@@ -122,12 +128,14 @@ def _face(axis: Axis, boxes: Boxes) -> Face:
     return Face((u[4], v[4]), stack(u[3], v[3], w[3] * out - w[4]), axes, choose(on_b, h, k))
 
 
-def _face_axes(axis: Axis, R_a: np.ndarray, R_b: np.ndarray, boxes: Boxes) -> tuple[Vector, Vector, Scalar]:
-    """In the world: the two axes along the face, and its height over the centre of its box."""
+def _face_axes(axis: Axis, R_a: np.ndarray, R_b: np.ndarray, boxes: Boxes) -> tuple[Vector, Vector, Vector, Scalar]:
+    """In the world: the two axes along the face, the one out of it, and its height over the centre of its box."""
     on_b = axis.on_b > 0.5
     world = choose(on_b, R_b.reshape(-1), R_a.reshape(-1)).reshape(3, 3)
-    U, V = (stack(*(_shifted(axis.face, row, r) for row in world)) for r in (1, 2))
-    return U, V, nth(axis.face, choose(on_b, boxes.k, boxes.h))
+    U, V, W = (stack(*(_shifted(axis.face, row, r) for row in world)) for r in (1, 2, 0))
+    across = [dot(boxes.R[:, j], boxes.t) for j in range(3)]
+    out = where(on_b, -side(nth(axis.face, across)), side(nth(axis.face, boxes.t)))
+    return U, V, W * out, nth(axis.face, choose(on_b, boxes.k, boxes.h))
 
 
 def _shifted(k: Scalar, x: Vector, r: int) -> Scalar:
