@@ -13,7 +13,6 @@ from ..elements.ports import joined, values, velocities
 from ..errors import InputError
 from ..kernel.sweep import SCALAR, Algorithm, Field, vector
 from ..model.model import Model
-from ..spatial.gate import finite_reals, given_number
 from .muscle import OBSERVED, Muscle
 from .muscle_tendon import FibreMuscle
 from .set import force_set
@@ -80,11 +79,7 @@ class MuscleSet:
         self, poses: np.ndarray, twists: np.ndarray, t: Any = 0.0, u: Any = None
     ) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """What can be measured (..., muscles), by name, and the gradients of the lengths (..., muscles, bodies, 6)."""
-        t = given_number("muscle_states: t", t)
-        usual = force_set(self.model).initial_inputs
-        all_inputs = usual if u is None else finite_reals("muscle_states: u", u)
-        if all_inputs.shape[-1:] != usual.shape:
-            raise InputError(f"muscle_states: u must end in {len(usual)} numbers, not be of shape {all_inputs.shape}")
+        all_inputs = force_set(self.model).initial_inputs if u is None else np.asarray(u, float)
         own = np.concatenate([np.zeros((*all_inputs.shape[:-1], 0)), *(all_inputs[..., s] for s in self.inputs)], axis=-1)
         times = np.array([float(t)]) if np.ndim(t) == 0 else np.asarray(t, float)[..., None]
         algorithm = self._evaluation.algorithm(observe, observe_fields)

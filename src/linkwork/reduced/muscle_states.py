@@ -53,9 +53,10 @@ class MuscleStates:
 
 
 @takes_model
-def muscle_states(model: Model, q: Any, v: Any = None, t: float = 0.0, u: Any = None) -> MuscleStates:
+def muscle_states(model: Model, q: Any, v: Any = None, t: Any = 0.0, u: Any = None) -> MuscleStates:
     """Lengths, tensions and moment arms of all muscles at q (..., nq) and v (..., nv).
 
+    t   one time, or one for every state (...,)
     u   the inputs of all forces of the model; their initial ones if None
 
     >>> path = [("world", (0, 0, 0.1)), ("upper", (0.3, 0, 0.05))]
@@ -63,13 +64,17 @@ def muscle_states(model: Model, q: Any, v: Any = None, t: float = 0.0, u: Any = 
     (1,)
     """
     muscles, size = muscle_set(model), len(force_set(model).initial_inputs)
-    t = given_number("muscle_states: t", t)
+    times = finite_reals("muscle_states: t", t) if np.ndim(t) else np.array(given_number("muscle_states: t", t))
     if u is not None:
         u = finite_reals("muscle_states: u", u)
         if u.ndim < 1 or u.shape[-1] != size:
             raise InputError(f"muscle_states: u has shape {u.shape}; it must be (..., {size}), the inputs of all forces")
     at = kinematics(model, q, v)
-    found, slopes = muscles.observe(at.poses, at.twists, t, u)
+    if times.ndim and times.shape != at.poses.shape[:-3]:
+        raise InputError(
+            f"muscle_states: t has shape {times.shape}; it must be one number, or one for every state, {at.poses.shape[:-3]}"
+        )
+    found, slopes = muscles.observe(at.poses, at.twists, times if times.ndim else float(times), u)
     lead, count = slopes.shape[:-3], len(muscles.muscles)
     flat_q = np.broadcast_to(np.asarray(q, float), (*lead, model.nq))
     many_q = np.repeat(flat_q.reshape(-1, model.nq), count, axis=0)
