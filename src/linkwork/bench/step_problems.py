@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..elements.collection import CONES, Shape, collection
-from ..kernel.sweep import SCALAR, Algorithm, Field, Routine
+from ..kernel.sweep import SCALAR, Algorithm, Field, Repeat, Routine, Step, flat
 from ..model import Model
 from ..reduced.program import dynamics, fields
 from ..rows.solved import VELOCITY
@@ -28,9 +28,15 @@ def posing(shape: Shape) -> Algorithm:
     """A step of models with such laws, as far as its problem."""
     found = fields(shape) | H | {"q": Field("input", "q"), "v": Field("input", "v")}
     found |= {name: replace(found[name], kind="output") for name in GIVEN}
-    steps = dynamics(shape, VELOCITY)
+    steps = [one for step in dynamics(shape, VELOCITY) for one in _first_solve(step)]
     (last,) = [k for k, s in enumerate(steps) if isinstance(s, Routine) and s.function is gram]
     return Algorithm(f"posing_{'_'.join(map(str, map(int, shape)))}", found, {"run": steps[: last + 1]})
+
+
+def _first_solve(step: Step) -> tuple[Step, ...]:
+    """The steps of the first solve, one after the other, of what may solve again; other steps as they are."""
+    solves = isinstance(step, Repeat) and any(isinstance(s, Routine) and s.function is gram for s in flat(step.steps))
+    return step.first_steps if isinstance(step, Repeat) and solves else (step,)
 
 
 def pose(model: Model, q: np.ndarray, v: np.ndarray, h: float, inputs: np.ndarray | None = None) -> Problem | None:

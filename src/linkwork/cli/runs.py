@@ -130,10 +130,11 @@ class Run:
         print_health(self.trajectory.health)
 
     def end(self) -> None:
-        """Say why results are doubtful, if they are; leave with a code of its own if the run broke down. What was computed is
-        written by then."""
-        print_verdict(self.trajectory.health)
-        if self.failure:
+        """Say why the run broke down, and leave with a code of its own; else why results are doubtful, if they are. What was
+        computed is written by then."""
+        if not self.failure:
+            print_verdict(self.trajectory.health)
+        else:
             print(f"linkwork: {self.failure}", file=sys.stderr)
             sys.exit(BROKEN)
 
