@@ -9,6 +9,9 @@ differentiated as they are: q is any vector of nq numbers, and a quaternion that
     run = lw.torch.rollout(model, dt=0.01)           # run(q, v, tau) -> (q, v) after every step, tau (..., steps, nv)
 """
 
+# What torch has is not known where types are checked without it.
+# pyright: reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

@@ -482,7 +482,13 @@ class Model(Travelling):
 
 def _is_gravity(x: Any) -> bool:
     """Whether this is what `gravity_vector` makes, and nobody can write to it."""
-    return isinstance(x, np.ndarray) and not x.flags.writeable and x.dtype == float and x.shape == (3,) and np.isfinite(x).all()
+    return (
+        isinstance(x, np.ndarray)
+        and not x.flags.writeable
+        and x.dtype == float
+        and x.shape == (3,)
+        and bool(np.isfinite(x).all())
+    )
 
 
 def gravity_vector(x: Any) -> np.ndarray:
