@@ -109,7 +109,7 @@ def bench(source: Path, names: list[str] | None = None) -> dict[str, float]:
             command = [sys.executable, "-m", "linkwork", "bench", name, "--quick", "--json", str(file)]
             subprocess.run(command, check=True, env=environment(source), stdout=subprocess.DEVNULL)
             report = json.loads(file.read_text())
-            tables = report.get("benchmarks", {name: report})
+            tables = {name: report} if isinstance(report, list) else report["benchmarks"]
             for bench_name, table in tables.items():
                 rows = table["rows"] if isinstance(table, dict) else table
                 for row in rows:

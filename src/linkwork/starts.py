@@ -79,33 +79,36 @@ def _refuse(model: Model, name: str, a: np.ndarray) -> None:
 
 def deep_starts(model: Model, start: State | MaximalState) -> tuple[str, ...]:
     """A line for every pair of bodies whose shapes are deep inside each other; the deepest of a batch."""
-    pairs = model.keep_as(deep_starts, lambda: _pairs(model))
-    if not pairs:
+    contacts, least = model.keep_as(deep_starts, lambda: _contacts(model))
+    if not contacts:
         return ()
     kept = model.keep_as((deep_starts, "last"), dict)
     places = start.q if isinstance(start, State) else start.poses
     if kept and kept["t"] == start.t and np.array_equal(kept["places"], places):
         return kept["lines"]
     rows = constraint_set(model)
-    joints = start if isinstance(start, State) else to_reduced(model, start)
-    q = joints.q.reshape(-1, model.nq)[: max(1, AT_ONCE // rows.count)]
-    v = np.zeros((len(q), model.nv))
-    k = kinematics(model, q, v)
-    residual = rows.records(k.poses, k.twists, q, v, np.full(len(q), start.t))["residual"].min(axis=0)
-    lines = [_line(law, float(-residual[part].min())) for law, part, most in pairs if -residual[part].min() > most]
+    q = (start if isinstance(start, State) else to_reduced(model, start)).q
+    if q.ndim > 1:
+        q = q.reshape(-1, model.nq)[: max(1, AT_ONCE // rows.count)]
+    residual = rows.residuals(kinematics(model, q, np.zeros((*q.shape[:-1], model.nv))).poses, q, start.t)
+    residual = residual.min(axis=0) if q.ndim > 1 else residual
+    deep = np.flatnonzero(residual < least)
+    laws = dict.fromkeys(contacts[row] for row in deep)
+    lines = [_line(law, float(-residual[[row for row in deep if contacts[row] is law]].min())) for law in laws]
     kept |= {"t": start.t, "places": places.copy(), "lines": tuple(lines)}
     return kept["lines"]
 
 
-def _pairs(model: Model) -> list[tuple[Contact, slice, float]]:
-    """The contacts of a model, where their rows are, and how deep they may be at the start."""
-    found, at = [], 0
+def _contacts(model: Model) -> tuple[dict[int, Contact], np.ndarray]:
+    """The contact of every row of one, and the least gap that a row may have at the start; none of rows of other laws."""
+    found, least, at = {}, np.full(constraint_set(model).count, -np.inf), 0
     for law, size in constraint_set(model).sizes():
         if isinstance(law, Contact) and not law.looks:
             radii = [r for r in map(float, law.radii()) if r > 0.0]
-            found.append((law, slice(at, at + size), min([DEEP_M, *(DEEP * r for r in radii)])))
+            least[at : at + size] = -min([DEEP_M, *(DEEP * r for r in radii)])
+            found |= dict.fromkeys(range(at, at + size), law)
         at += size
-    return found
+    return found, least
 
 
 def _line(law: Contact, depth: float) -> str:
