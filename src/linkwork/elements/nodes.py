@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,12 +45,12 @@ class LawNodes:
         ports = (port for at, kinds in zip(self.bodies, self.kinds, strict=True) for port in zip(at, kinds, strict=True))
         return np.array(sorted({body for body, kind in ports if kind == "body"}), np.int64)
 
-    @property
+    @cached_property
     def on_bodies(self) -> bool:
         """Whether some law looks at the pose of a body."""
         return any(kind == BODY for kinds in self.kinds for kind in kinds)
 
-    @property
+    @cached_property
     def on_joints(self) -> bool:
         """Whether some law looks at the coordinates of a joint."""
         return any(isinstance(kind, Joint) for kinds in self.kinds for kind in kinds)

@@ -234,7 +234,7 @@ def thread_count(threads: int | None) -> int:
         return os.cpu_count() or 1
     if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or threads < 1:
         raise InputError(f"threads must be a positive whole number, or None for one per core, not {shown(threads)}")
-    return _capped(int(threads))
+    return 1 if threads == 1 else _capped(int(threads))
 
 
 def _capped(threads: int) -> int:
