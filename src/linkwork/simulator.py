@@ -315,7 +315,6 @@ class Simulator:
         """The time."""
         return self._first_t + self._steps * self.dt
 
-    @explained
     def step(self, steps: int = 1, tau: Any = None, external: Any = None, inputs: Any = None) -> State | MaximalState:
         """The state after some steps under constant joint forces (nv,), wrenches (bodies, 6) and inputs of forces.
 
@@ -342,6 +341,7 @@ class Simulator:
         """A step is being made: by the code that a signal handler has interrupted, or in another thread."""
         raise InputError("this Simulator is in the midst of a step; signal handlers and other threads need one of their own")
 
+    @explained
     def _step(self, steps: int, tau: Any, external: Any, inputs: Any) -> State | MaximalState:
         """The same where something must be looked at."""
         if self._lost_by is not None:

@@ -50,7 +50,7 @@ def blame(function: Callable[..., Any], arguments: tuple[Any, ...], named: Mappi
     except TypeError:
         return
     is_constructor = function.__name__ == "__init__"
-    owner = type(next(iter(given.values()))).__name__ if is_constructor else function.__name__
+    owner = type(next(iter(given.values()))).__name__ if is_constructor else function.__name__.lstrip("_")
     sizes = _sizes(given.get("model"))
     for name, x in given.items():
         parameter = signature.parameters[name]
