@@ -327,7 +327,7 @@ class Simulator:
             self._refuse()
         try:
             self._busy = True
-            if quick is not None and steps == 1 and external is None and inputs is None:
+            if quick is not None and type(steps) is int and steps == 1 and external is None and inputs is None:
                 done = quick(self._none if tau is None else tau)
                 if done is not None:
                     self._steps = k = self._steps + 1
