@@ -119,15 +119,16 @@ class Prepared:
         run.implicit = self.stepper.implicit
         return run
 
-    @cached_property
+    @property
     def flaws(self) -> tuple[str, ...]:
-        """What makes the results doubtful before a step is made."""
+        """What makes the results doubtful before a step is made; `deep_starts` keeps what it said last."""
         return deep_starts(self.setting.solid or self.model, self.start)
 
     def warn(self) -> None:
         """Tell the caller of the library what makes the results doubtful before a step is made."""
-        if self.flaws:
-            warn(self.flaws, StartWarning)
+        flaws = self.flaws
+        if flaws:
+            warn(flaws, StartWarning)
 
     def trajectory(self) -> Trajectory:
         """The whole run; raises with what was computed where it could not go on."""
