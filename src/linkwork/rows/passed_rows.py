@@ -31,7 +31,7 @@ from ..elements.nodes import BODY, STILL
 from ..elements.ports import At, BodyAt, values
 from ..elements.touch import LOOKED, LOOKS, meeting, nearing
 from ..geometry.near_segments import find_near_segments
-from ..kernel.loops import Ints, Lane, Table, loops, maximum, where
+from ..kernel.loops import Ints, Lane, loops, maximum, where
 from ..kernel.products import clear, copy
 from ..kernel.sweep import SCALAR, Field, Repeat, Routine, Step, Sweep, each, guard_of, over, vector
 from ..spatial.dual import held
@@ -322,22 +322,6 @@ def tell_passed(again: Lane, left: Lane) -> None:
     left[0] = maximum(left[0], again[0])
 
 
-@loops
-def find_near_driven(
-    shapes: int,
-    starts: Table,
-    second: Table,
-    number: Table,
-    middle: Lane,
-    axis: Lane,
-    half: Lane,
-    reach: Lane,
-    noticed: Lane,
-) -> None:
-    """Laws whose shapes are near in the motion with multipliers."""
-    find_near_segments(shapes, starts, second, number, middle, axis, half, reach, noticed)
-
-
 COUNTED = ("rows", AGAIN, "x", "left", FURTHER, "goes", "x_done", "left_done")
 
 
@@ -377,7 +361,7 @@ def looks_at_shapes(ports: Sequence[str]) -> list[Step]:
 
 FIND_NEAR: list[Step] = [
     each(hold_shape_driven, "p0", on="shape"),
-    Routine(find_near_driven, ("shapes", *PAIRS, *SEGMENTS, "noticed_driven")),
+    Routine(find_near_segments, ("shapes", *PAIRS, *SEGMENTS, "noticed_driven")),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..geometry.near_segments import find_near_segments
 from ..kernel.directional import tangent_of, without_tangent
 from ..kernel.loops import Ints, Lane, any, loops, where
 from ..kernel.products import copy
@@ -14,7 +15,6 @@ from ..rows.passed_rows import (
     close_depth,
     close_lanes,
     count_round,
-    find_near_driven,
     open_lanes,
     recall,
     tell_passed,
@@ -28,7 +28,7 @@ from . import runge_kutta, settle
 from .symplectic_euler import advance_time
 
 without_tangent(find_near, recall, remember, note_impacts, look_for_depth, runge_kutta.begin_step, settle.begin_near)
-without_tangent(begin_doubt, begin_rounds, close_depth, close_lanes, begin_look, find_near_driven, tell_passed)
+without_tangent(begin_doubt, begin_rounds, close_depth, close_lanes, begin_look, find_near_segments, tell_passed)
 
 
 @tangent_of(count_round)
