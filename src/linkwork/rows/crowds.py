@@ -74,26 +74,6 @@ def find_near(
 
 
 @loops
-def find_near_driven(
-    laws: int,
-    shapes: int,
-    starts: Table,
-    second: Table,
-    number: Table,
-    low: Lane,
-    high: Lane,
-    middle: Lane,
-    reach: Lane,
-    order: Ints,
-    rest: Lane,
-    listed: Ints,
-    noticed: Lane,
-) -> None:
-    """The same of their motion with multipliers, where some are awake."""
-    sweep_and_prune(shapes, laws, starts, second, number, low, high, middle, reach, order, rest, noticed, listed)
-
-
-@loops
 def gather_awake(
     laws: int,
     law_rows: Table,
@@ -237,26 +217,20 @@ def crowd_fields() -> dict[str, Field]:
     return found
 
 
+TABLES, BOUNDS = ("near_starts", "near_second", "near_law"), ("box_low", "box_high", "ball_middle", "ball_reach")
+ORDERS = ("sweep_order", "sweep_rest")
+
+
 def finding() -> list[Step]:
     """What finds the laws that are worth watching, of those that have shapes to sweep."""
-    tables, boxes = ("near_starts", "near_second", "near_law"), ("box_low", "box_high", "ball_middle", "ball_reach")
-    return [
-        each(bound_shape, "p0", on="shape"),
-        Routine(
-            find_near,
-            ("laws", "shapes", *tables, *boxes, "sweep_order", "sweep_rest", "near_list", "noticed", "awake"),
-        ),
-    ]
+    near = ("laws", "shapes", *TABLES, *BOUNDS, *ORDERS, "near_list", "noticed", "awake")
+    return [each(bound_shape, "p0", on="shape"), Routine(find_near, near)]
 
 
 def finding_driven() -> list[Step]:
-    """The same of their motion with multipliers, where in doubt."""
-    tables, boxes = ("near_starts", "near_second", "near_law"), ("box_low", "box_high", "ball_middle", "ball_reach")
-    scratch = ("sweep_order", "sweep_rest", "near_list")
-    return [
-        each(bound_shape_driven, "p0", on="shape"),
-        Routine(find_near_driven, ("laws", "shapes", *tables, *boxes, *scratch, "noticed_driven")),
-    ]
+    """What finds the laws whose shapes are near in the motion with multipliers, where in doubt."""
+    near = ("shapes", "laws", *TABLES, *BOUNDS, *ORDERS, "noticed_driven", "near_list")
+    return [each(bound_shape_driven, "p0", on="shape"), Routine(sweep_and_prune, near)]
 
 
 GATHER_AWAKE = Routine(
